@@ -1,0 +1,1 @@
+"""Training: data, networks, losses, loops, export. The only folder that imports PyTorch."""

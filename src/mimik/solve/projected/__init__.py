@@ -1,0 +1,1 @@
+"""Goals and joint limits: the projected solvers."""

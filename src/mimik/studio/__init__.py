@@ -1,0 +1,1 @@
+"""What a person sees and drags: mannequin, pictures, viewer."""

@@ -6,6 +6,7 @@ or any other clip file the library reads.
 
 import hashlib
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,9 @@ import numpy as np
 from mimik._types import Array, IntArray
 from mimik.errors import FileError
 from mimik.motion.clip import Clip
-from mimik.rig.kinematics import forward_kinematics
+from mimik.rig.role_space import rig_to_role_rotations, role_offsets
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
-from mimik.rotation import quat_apply, quat_inv, quat_mul, quat_normalize, rotvec_to_quat
+from mimik.rotation import quat_mul, quat_normalize, rotvec_to_quat
 
 Split = Literal["train", "val", "test"]
 SPLITS: tuple[Split, ...] = ("train", "val", "test")
@@ -41,7 +42,7 @@ class RoleMotion:
 
     `rotations` (T, 22, 4): D_world, the turn of each role from the canonical T-pose to now, in world axes, x y z w.
     `root` (T, 3): pelvis position in metres, Y up. `offsets` (22, 3): T-pose offset of each role from its parent role,
-    metres, NaN where the source has no such joint (its rotation is then its parent's).
+    metres, NaN where the source has no such joint (its rotation is then made up from its neighbours).
     """
 
     name: str
@@ -64,11 +65,9 @@ def read_motion(path: Path, *, root: Path | None = None) -> Iterator[RoleMotion]
     from mimik.io import load_clip
 
     clip = load_clip(path)
-    rotations, offsets = clip_role_rotations(clip)
+    rotations, pelvis, offsets = clip_role_motion(clip)
     subject = subject_of(path, root)
-    pelvis = clip.rig.roles.get("pelvis", 0)
-    positions = clip.positions()[:, pelvis]
-    yield RoleMotion(path.stem, subject, split_of(path, subject), clip.fps, rotations, positions, offsets)
+    yield RoleMotion(path.stem, subject, split_of(path, subject), clip.fps, rotations, pelvis, offsets)
 
 
 def find_motion(sources: Sequence[Path]) -> list[tuple[Path, Path]]:
@@ -105,21 +104,16 @@ def split_of(path: Path, subject: str) -> Split:
     return "val" if draw < 0.05 else "test" if draw < 0.10 else "train"
 
 
-def clip_role_rotations(clip: Clip) -> tuple[Array, Array]:
-    """Return D_world (T, 22, 4) and T-pose offsets (22, 3) of any clip; a missing role takes its parent's rotation."""
-    rig = clip.rig
-    q_world = clip.world().rotations
-    tpose = rig.tpose().to_world().positions  # (J, 3)
-    rotations = np.empty((clip.frame_count, len(BODY_ROLES), 4))
-    place = np.full((len(BODY_ROLES), 3), np.nan)
-    for r, role in enumerate(BODY_ROLES):
-        joint = rig.roles.get(role)
-        if joint is None:
-            rotations[:, r] = rotations[:, BODY_PARENTS[r]] if r else (0.0, 0.0, 0.0, 1.0)
-        else:
-            rotations[:, r] = quat_mul(q_world[:, joint], quat_inv(rig.q_world_tpose[joint]))
-            place[r] = tpose[joint]
-    return quat_normalize(rotations), _role_offsets(place)
+def clip_role_motion(clip: Clip) -> tuple[Array, Array, Array]:
+    """Return D_world (T, 22, 4), the pelvis' path (T, 3) and T-pose offsets (22, 3) of any clip.
+
+    Offsets of roles its rig lacks are NaN. Raises RigError when the rig has no pelvis.
+    """
+    rotations, pelvis = rig_to_role_rotations(clip.rig, clip.pose())
+    missing = [role not in clip.rig.roles for role in BODY_ROLES]
+    offsets = np.where(np.array(missing)[:, None], np.nan, role_offsets(clip.rig))
+    offsets[0] = 0.0
+    return rotations, pelvis, offsets
 
 
 def cmu_role_rotations(data: Mapping[str, np.ndarray]) -> Array:
@@ -147,16 +141,29 @@ def _corpus_index(data: Mapping[str, np.ndarray]) -> IntArray:
 
 
 def _is_corpus(path: Path) -> bool:
-    from mimik.io.files import open_npz
-
-    return "rotvec_delta" in open_npz(path, only=("names",)) if False else _has_key(path, "rotvec_delta")
-
-
-def _has_key(path: Path, key: str) -> bool:
-    import zipfile
-
     try:
         with zipfile.ZipFile(path) as archive:
-            return f"{key}.npy" in archive.namelist()
+            return "rotvec_delta.npy" in archive.namelist()
     except (OSError, zipfile.BadZipFile) as error:
         raise FileError(path, f"not a readable .npz archive ({error})") from error
+
+
+def _read_corpus(path: Path) -> Iterator[RoleMotion]:
+    with np.load(path, allow_pickle=False) as archive:
+        data = {key: archive[key] for key in archive.files}
+    rotations, root = cmu_role_rotations(data), cmu_root(data)
+    place = _corpus_tpose(data)[_corpus_index(data)]
+    offsets = np.concatenate([np.zeros((1, 3)), place[1:] - place[BODY_PARENTS[1:]]])
+    subject = path.stem.split("_")[-1]
+    split = split_of(path, subject)
+    starts = [int(s) for s in data["clip_starts"]]
+    for name, start, stop in zip(data["clip_names"], starts, [*starts[1:], len(root)]):
+        span = slice(start, stop)
+        yield RoleMotion(str(name), subject, split, float(data["fps"]), rotations[span], root[span], offsets)
+
+
+def _corpus_tpose(data: Mapping[str, np.ndarray]) -> Array:
+    place = data["offsets"].astype(np.float64)
+    for j in range(1, len(place)):
+        place[j] += place[data["parents"][j]]
+    return place

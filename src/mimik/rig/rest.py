@@ -1,0 +1,56 @@
+"""The canonical T-pose of any skeleton, whatever its rest: T, A, or a bind that is no pose at all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mimik._types import Array
+from mimik.rig.kinematics import forward_kinematics
+from mimik.rig.rig import RestKind
+from mimik.rig.skeleton import Skeleton
+from mimik.rig.standing import read_stance, tpose_of_stance
+
+Motion = tuple[Array, Array, Array | None]
+"""Local rotations (T, J, 4), root path (T, 3), and translations (T, J, 3) or None."""
+
+_T_BELOW = np.deg2rad(25.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TPose:
+    """World rotations (J, 4) in the canonical T-pose, what the rest is, and what had to be guessed."""
+
+    q_world: Array
+    kind: RestKind
+    notes: tuple[str, ...] = ()
+
+
+def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | None = None) -> TPose:
+    """Find the canonical T-pose from the rest when it is a standing figure, else from the motion.
+
+    A skeleton that is neither (no limbs recognised, or a bind that is no pose and no motion) keeps its rest as it is,
+    with a note that says so.
+    """
+    q_rest, p_rest = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, skeleton.offsets[0])
+    stance = read_stance(p_rest, roles)
+    if stance is not None:
+        kind: RestKind = "T" if stance.arms_down < _T_BELOW else "A"
+        return TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind)
+    if motion is not None and len(motion[0]):
+        return _from_motion(skeleton, roles, motion)
+    return TPose(q_rest, "arbitrary", ("the rest is no standing pose and there is no motion to learn it from",))
+
+
+def _from_motion(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion) -> TPose:
+    """Take the frame that stands straightest as the rest."""
+    rotations, root, translations = motion
+    q_world, p_world = forward_kinematics(skeleton.parents, skeleton.offsets, rotations, root, translations)
+    stances = [read_stance(p, roles) for p in p_world]
+    found = [(s.crookedness, t, s) for t, s in enumerate(stances) if s is not None]
+    if not found:
+        q_rest, _ = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, skeleton.offsets[0])
+        return TPose(q_rest, "arbitrary", ("neither the rest nor any frame shows a standing figure",))
+    _, t, stance = min(found, key=lambda f: f[0])
+    q = tpose_of_stance(skeleton, roles, q_world[t], p_world[t], stance.q_turn)
+    return TPose(q, "arbitrary", (f"the rest is no pose; the T-pose was learned from the motion (frame {t})",))

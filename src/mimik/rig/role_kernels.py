@@ -1,4 +1,4 @@
-"""Compiled kernels of the role mapping; `mimik.rig.role_space` checks and allocates, `role_space_reference` is the readable twin."""
+"""Compiled kernels of the role mapping. `mimik.rig.role_space` checks and allocates; its tests hold a readable twin."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import numba as nb
 
 from mimik._types import Array, IntArray
 
-ROLE, FIXED, FOLLOW, BLEND, TWIST, UNTWIST, OWN = range(7)
+ROLE, FIXED, FOLLOW, BLEND, TWIST, UNTWIST = range(6)
 """How the T-pose-relative world rotation D of a joint is found.
 
 ROLE     D of its role                            FIXED    identity (joints above the pelvis)
 FOLLOW   D of its parent                          BLEND    between two roles, by `share`
 TWIST    role a, plus `share` of the twist of role b about `axis`
 UNTWIST  role a, less (1 - `share`) of its own twist against role b about `axis`
-OWN      D of its parent, then the joint's own given rotation
 """
 
 
-@nb.njit(cache=True, inline="always")  # type: ignore[misc]
+@nb.njit(cache=True, inline="always")
 def _mul(a: Array, b: Array, out: Array) -> None:
     ax, ay, az, aw = a[0], a[1], a[2], a[3]
     bx, by, bz, bw = b[0], b[1], b[2], b[3]
@@ -29,7 +28,7 @@ def _mul(a: Array, b: Array, out: Array) -> None:
     out[3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@nb.njit(cache=True, inline="always")  # type: ignore[misc]
+@nb.njit(cache=True, inline="always")
 def _mul_inv_left(a: Array, b: Array, out: Array) -> None:
     """Write inverse(a) * b for unit quaternions."""
     ax, ay, az, aw = -a[0], -a[1], -a[2], a[3]
@@ -40,7 +39,7 @@ def _mul_inv_left(a: Array, b: Array, out: Array) -> None:
     out[3] = aw * bw - ax * bx - ay * by - az * bz
 
 
-@nb.njit(cache=True, inline="always")  # type: ignore[misc]
+@nb.njit(cache=True, inline="always")
 def _twist_power(q: Array, axis: Array, share: float, out: Array) -> None:
     """Write the twist of q about the unit axis, scaled by share; identity where the twist is undefined (swing of a half turn)."""
     along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
@@ -52,7 +51,7 @@ def _twist_power(q: Array, axis: Array, share: float, out: Array) -> None:
     out[0], out[1], out[2], out[3] = sine * axis[0], sine * axis[1], sine * axis[2], math.cos(half)
 
 
-@nb.njit(cache=True, inline="always")  # type: ignore[misc]
+@nb.njit(cache=True, inline="always")
 def _slerp(a: Array, b: Array, share: float, out: Array) -> None:
     dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     sign = 1.0 if dot >= 0.0 else -1.0
@@ -71,10 +70,11 @@ def _slerp(a: Array, b: Array, share: float, out: Array) -> None:
         out[k] *= norm
 
 
-@nb.njit(cache=True, nogil=True)  # type: ignore[misc]
+@nb.njit(cache=True, nogil=True)
 def roles_to_local(
     D_world: Array,  # (T, R, 4)
-    own: Array,  # (T, E, 4) own rotations of the OWN joints, T-pose axes
+    own: Array,  # (T, E, 4) given rotations of single joints against their parents, T-pose axes
+    own_index: IntArray,  # (J,) index into own, -1 where the rule decides
     parents: IntArray,  # (J,)
     rules: IntArray,  # (J,)
     role_a: IntArray,  # (J,)
@@ -93,7 +93,12 @@ def roles_to_local(
             rule, parent = rules[j], parents[j]
             D = D_joint[t, j]
             a, b = D_world[t, role_a[j]], D_world[t, role_b[j]]
-            if rule == ROLE:
+            given = own_index[j]
+            if given >= 0 and parent < 0:
+                D[:] = own[t, given]
+            elif given >= 0:
+                _mul(D_joint[t, parent], own[t, given], D)
+            elif rule == ROLE:
                 D[:] = a
             elif rule == BLEND:
                 _slerp(a, b, share[j], D)
@@ -109,9 +114,6 @@ def roles_to_local(
                 D[0], D[1], D[2], D[3] = 0.0, 0.0, 0.0, 1.0
             else:
                 D[:] = D_joint[t, parent]
-            if rule == OWN:
-                work[:] = D
-                _mul(work, own[t, role_a[j]], D)
             if parent < 0:
                 _mul(D, q_tpose[j], q_local[t, j])
             else:
@@ -120,7 +122,7 @@ def roles_to_local(
                 _mul(twist, q_tpose[j], q_local[t, j])
 
 
-@nb.njit(cache=True, nogil=True)  # type: ignore[misc]
+@nb.njit(cache=True, nogil=True)
 def world_to_roles(
     q_world: Array,  # (T, J, 4)
     q_tpose: Array,  # (J, 4)

@@ -1,0 +1,289 @@
+"""Decimal text to floats and back, compiled: what makes large BVH files quick to read and write.
+
+`parse_numbers` gives bit for bit what Python's `float` gives. Most tokens are exact by construction (Clinger's fast
+path, or a quotient with its remainder); the few that are not are handed back to `float`.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from mimik._types import Array
+
+Bytes = npt.NDArray[np.uint8]
+
+_DONE, _ODD_TOKEN, _LONG_LINE = range(3)
+_POS, _COUNT, _LINE, _BROKEN_LINE, _GLUED = range(5)
+_TENS = 10.0 ** np.arange(23)
+_OTHER, _BLANK, _NEWLINE, _DIGIT, _SIGN, _POINT, _EXPONENT = range(7)
+_KINDS = np.zeros(256, dtype=np.uint8)
+for _kind, _bytes in enumerate((b"", b" \t\r\0", b"\n", b"0123456789", b"+-", b".", b"eE")):
+    _KINDS[list(_bytes)] = _kind
+_TOKEN = re.compile(rb"[^ \t\r\n\0]+")
+_NAN = re.compile(rb"[+-]?(nan(\(.*\))?|1\.#(ind|qnan|snan)\d*|#num!)", re.IGNORECASE)
+_CHUNK_BYTES = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedNumbers:
+    """Rows of numbers, and what was odd about their text.
+
+    values       (N, columns) whole rows
+    leftover     how many numbers follow the last whole row
+    glued_line   first line where only a sign parts two numbers, 0 where none
+    broken_line  line on which the unfinished last row breaks off, 0 where none
+    odd_line     first line with a number that is not finite, 0 where none; odd_row its row
+    """
+
+    values: Array
+    leftover: int
+    glued_line: int
+    broken_line: int
+    odd_line: int
+    odd_row: int
+
+
+class NumberError(Exception):
+    """Text that is no row of numbers: the line and what is wrong with it. Never leaves io."""
+
+    def __init__(self, line: int, row: int, message: str) -> None:
+        super().__init__(message)
+        self.line, self.row, self.message = line, row, message
+
+
+def parse_numbers(text: bytes, *, columns: int, first_line: int = 1) -> ParsedNumbers:
+    """Parse rows of `columns` numbers parted by blanks; a row may run over several lines, a line holds one row at most.
+
+    Spellings of NaN become NaN. Memory is bounded by the text: four times its size at most. Raises NumberError.
+    """
+    data = np.frombuffer(text, dtype=np.uint8)
+    rows = min(text.count(b"\n") + 1, len(text) // (2 * columns) + 1)
+    values = np.empty(rows * columns)
+    state = np.array([0, 0, first_line, 0, 0], dtype=np.int64)
+    odd_line, odd_row = 0, 0
+    while True:
+        status = _parse(data, _KINDS, columns, _TENS, state, values)
+        if status == _DONE:
+            break
+        line, row = int(state[_LINE]), int(state[_COUNT]) // columns
+        if status != _ODD_TOKEN:
+            raise _row_length_error(int(state[_BROKEN_LINE]), line, row, columns)
+        token = _TOKEN.match(text, int(state[_POS]))
+        assert token is not None
+        values[state[_COUNT]] = number = _odd_number(token.group(), line, row)
+        if not odd_line and not math.isfinite(number):
+            odd_line, odd_row = line, row
+        state[_COUNT] += 1
+        state[_POS] = token.end()
+        if state[_COUNT] % columns == 0:
+            state[_BROKEN_LINE] = 0
+    whole, leftover = divmod(int(state[_COUNT]), columns)
+    broken = (int(state[_BROKEN_LINE]) or int(state[_LINE])) if leftover else 0
+    table = values[: whole * columns].reshape(whole, columns)
+    return ParsedNumbers(table, leftover, int(state[_GLUED]), broken, odd_line, odd_row)
+
+
+def parse_numbers_reference(text: bytes, *, columns: int) -> Array:
+    """Parse the same with Python's own `float`, for well-formed text."""
+    values = np.array([float(token) for token in text.split()])
+    return values.reshape(-1, columns)
+
+
+def format_rows(values: Array, *, decimals: int) -> Iterator[bytes]:
+    """Yield lines of fixed-point numbers, one blank between them, in pieces of bounded size; values are finite.
+
+    Raises NumberError (row number in `row`) where a number has more than 18 digits.
+    """
+    width = decimals + 22
+    step = max(1, _CHUNK_BYTES // max(1, width * values.shape[1]))
+    for start in range(0, len(values), step):
+        rows = np.ascontiguousarray(values[start : start + step])
+        out = np.empty(rows.size * width + len(rows), dtype=np.uint8)
+        size = _format(rows, decimals, out)
+        if size < 0:
+            raise NumberError(0, start - size - 1, f"a number is too large to write with {decimals} decimals")
+        yield out[:size].tobytes()
+
+
+def format_rows_reference(values: Array, *, decimals: int) -> bytes:
+    """Format the same with Python's own formatting."""
+    lines = (" ".join(f"{v:z.{decimals}f}" for v in row) for row in values)
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def _row_length_error(broken_line: int, line: int, row: int, columns: int) -> NumberError:
+    if broken_line:
+        return NumberError(broken_line, row, f"this line holds fewer than the {columns} numbers the channels ask for")
+    return NumberError(line, row - 1, f"this line holds more than the {columns} numbers the channels ask for")
+
+
+def _odd_number(token: bytes, line: int, row: int) -> float:
+    if _NAN.fullmatch(token):
+        return float("nan")
+    try:
+        if b"_" in token:
+            raise ValueError
+        return float(token)
+    except ValueError:
+        shown = token[:40].decode("utf-8", "replace")
+        hint = " (decimal commas are not BVH)" if b"," in token else ""
+        raise NumberError(line, row, f"{shown!r} is not a number{hint}") from None
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
+def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Fill values from data (bytes), starting at and updating state: position, count, line, broken line, glued line.
+
+    Stops at the end, at a token it cannot convert exactly, or at a line that begins with one row and goes on with
+    the next.
+    """
+    pos, count, line = state[0], state[1], state[2]
+    size = data.size
+    column = count % columns
+    row_ended_here = column == 0 and pos > 0  # resumed behind a token that ended its row
+    status = _DONE
+    while pos < size:
+        kind = kinds[data[pos]]
+        if kind == _BLANK:
+            pos += 1
+            continue
+        if kind == _NEWLINE:
+            pos += 1
+            if column != 0 and state[_BROKEN_LINE] == 0:
+                state[_BROKEN_LINE] = line
+            row_ended_here = False
+            line += 1
+            continue
+        if row_ended_here or count == values.size:
+            status = _LONG_LINE
+            break
+        start = pos
+        if kind == _SIGN:
+            pos += 1
+        # digits and point: mantissa * 10**exponent, at most 18 digits of it
+        mantissa, digits, exponent = 0, 0, 0
+        any_digit, seen_point = False, False
+        while pos < size:
+            c = data[pos]
+            kind = kinds[c]
+            if kind == _DIGIT:
+                any_digit = True
+                if digits < 18:
+                    mantissa = mantissa * 10 + (c - 48)
+                    if mantissa > 0:
+                        digits += 1
+                    if seen_point:
+                        exponent -= 1
+                elif c != 48:
+                    digits = 99
+                elif not seen_point:
+                    exponent += 1
+            elif kind == _POINT and not seen_point:
+                seen_point = True
+            else:
+                break
+            pos += 1
+        if any_digit and pos < size and kinds[data[pos]] == _EXPONENT:
+            pos += 1
+            power, down, any_digit = 0, False, False
+            if pos < size and kinds[data[pos]] == _SIGN:
+                down = data[pos] == 45
+                pos += 1
+            while pos < size and kinds[data[pos]] == _DIGIT:
+                any_digit = True
+                power = min(power * 10 + (data[pos] - 48), 100000)
+                pos += 1
+            exponent += -power if down else power
+        kind = kinds[data[pos]] if pos < size else _NEWLINE
+        value = np.nan
+        if any_digit and digits <= 18 and (kind == _BLANK or kind == _NEWLINE or kind == _SIGN):  # noqa: PLR1714
+            value = _scaled(mantissa, exponent, tens)
+        if np.isnan(value):
+            pos, status = start, _ODD_TOKEN
+            break
+        if kind == _SIGN and state[_GLUED] == 0:
+            state[_GLUED] = line
+        values[count] = -value if data[start] == 45 else value
+        count += 1
+        column += 1
+        if column == columns:
+            column = 0
+            row_ended_here = True
+            state[_BROKEN_LINE] = 0
+    state[_POS], state[_COUNT], state[_LINE] = pos, count, line
+    return status
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
+def _scaled(mantissa, exponent, tens):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Return mantissa * 10**exponent rightly rounded, or NaN where these few steps cannot be sure of it."""
+    exact_integer = mantissa <= 9007199254740992
+    high = float(mantissa)
+    if mantissa == 0:
+        return 0.0
+    if exponent == 0 or (0 < exponent <= 22 and exact_integer):
+        return high * tens[exponent]
+    if not -22 <= exponent < 0:
+        return np.nan
+    scale = tens[-exponent]
+    value = high / scale
+    if exact_integer:
+        return value
+    # quotient plus remainder, by Dekker's exact product; sure unless the sum lies at a rounding boundary
+    t = 134217729.0 * value
+    value_high = t - (t - value)
+    value_low = value - value_high
+    t = 134217729.0 * scale
+    scale_high = t - (t - scale)
+    scale_low = scale - scale_high
+    product = value * scale
+    error = value_high * scale_high - product + value_high * scale_low + value_low * scale_high + value_low * scale_low
+    correction = ((high - product) - error + float(mantissa - int(high))) / scale
+    above, below = value + correction * (1.0 + 1e-14), value + correction * (1.0 - 1e-14)
+    return above if above == below else np.nan
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
+def _format(values, decimals, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Write rows (N, C) as fixed-point lines into out; return the bytes used, or -(row + 1) of a number too large."""
+    scale = 10.0**decimals
+    pos = 0
+    digits = np.empty(20, dtype=np.uint8)
+    for n in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            v = values[n, k]
+            scaled = np.rint(abs(v) * scale)
+            if not scaled < 1e18:
+                return -(n + 1)
+            whole = int(scaled)
+            if k > 0:
+                out[pos] = 32
+                pos += 1
+            if v < 0 and whole > 0:
+                out[pos] = 45
+                pos += 1
+            count = 0
+            while whole > 0 or count <= decimals:
+                rest = whole // 10
+                digits[count] = 48 + (whole - rest * 10)
+                whole = rest
+                count += 1
+            while count > decimals:
+                count -= 1
+                out[pos] = digits[count]
+                pos += 1
+            if decimals > 0:
+                out[pos] = 46
+                pos += 1
+                while count > 0:
+                    count -= 1
+                    out[pos] = digits[count]
+                    pos += 1
+        out[pos] = 10
+        pos += 1
+    return pos

@@ -25,6 +25,8 @@ from mimik.rig.roles import BODY_ROLES
 if TYPE_CHECKING:
     from mimik.rig.rig import Rig
 
+__all__ = ["LANDMARKS", "LAYOUTS", "SITES", "Layout", "RolePoints", "implausibility", "recognise"]
+
 APPROXIMATE_TRUST = 0.4
 """Trust of a joint centre that is only near: derived from others, or named so by a layout that means another place."""
 
@@ -82,7 +84,7 @@ class Layout:
         if positions.shape[-2:] != (len(self.names), 3):
             raise LayoutError(f"layout {self.name!r} has {len(self.names)} points; positions have {positions.shape}")
         seen = np.isfinite(positions).all(axis=-1)
-        weight = seen.astype(np.float64) if confidence is None else np.where(seen, confidence, 0.0)
+        weight: Array = np.where(seen, 1.0 if confidence is None else np.asarray(confidence), 0.0)
         points = {site: positions[..., k, :] for k, site in self._first_points()}
         weights = {site: weight[..., k] for k, site in self._first_points()}
         near = set(self.approximate)

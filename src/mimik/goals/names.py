@@ -7,9 +7,9 @@ _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _LEFT = frozenset({"left", "l", "lt", "lft"})
 _RIGHT = frozenset({"right", "r", "rt", "rgt"})
 _FLUFF = frozenset({"joint", "jnt", "keypoint", "kp", "point", "pt", "bone", "pos", "position", "center", "centre"})
-_BODY_WORDS = frozenset(
-    "shoulder shldr elbow wrist hip knee ankle eye ear heel toe foot hand collar clavicle bigtoe smalltoe thigh shank"
-    " uarm larm calf shin toes arm leg forearm upperarm lowerarm upleg hipjoint kneejoint thumb index middle ring pinky".split()
+_BODY_WORD = re.compile(
+    "shoulder|shldr|elbow|wrist|hip|knee|ankle|eye|ear|heel|toe|foot|hand|collar|clavicle|bigtoe|smalltoe|thigh|shank"
+    "|uarm|larm|calf|shin|toes|arm|leg|forearm|upperarm|lowerarm|upleg|hipjoint|kneejoint|thumb|index|middle|ring|pinky"
 )
 
 
@@ -85,8 +85,8 @@ def _split_side(tokens: list[str]) -> tuple[str, list[str]]:
             return side, [first[len(side) :], *tokens[1:]]
         if first.endswith(side) and len(first) > len(side):
             return side, [first[: -len(side)], *tokens[1:]]
-    if first[0] in "lr" and first[1:] in _BODY_WORDS:
+    if first[0] in "lr" and _BODY_WORD.fullmatch(first[1:]):
         return ("left" if first[0] == "l" else "right"), [first[1:], *tokens[1:]]
-    if first[-1] in "lr" and first[:-1] in _BODY_WORDS:
+    if first[-1] in "lr" and _BODY_WORD.fullmatch(first[:-1]):
         return ("left" if first[-1] == "l" else "right"), [first[:-1], *tokens[1:]]
     return "", tokens

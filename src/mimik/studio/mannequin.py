@@ -1,0 +1,106 @@
+"""The mannequin: a smooth solid body fitted to any rig, built once per rig and posed by skinning."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from mimik._types import Array
+from mimik.rig.rig import Rig
+from mimik.studio.body import Body, build_pose
+from mimik.studio.bones import Bones
+from mimik.studio.capsules import ball, bone_parts
+from mimik.studio.hands import hand_parts
+from mimik.studio.limbs import arm_parts, leg_parts
+from mimik.studio.parts import Part, PartTable, pack
+from mimik.studio.skinmesh import SkinMesh, vertex_normals
+from mimik.studio.surface import distances, openness, polygonise
+from mimik.studio.torso import torso_parts
+from mimik.studio.accent import accent
+from mimik.studio.weights import owning_bones, places_on, skin_weights
+
+BODY_CELL, FINE_CELL = 0.0115, 0.0058
+BODY_SPREAD, FINE_SPREAD = 0.028, 0.009
+
+
+@lru_cache(maxsize=16)
+def mannequin(rig: Rig) -> SkinMesh:
+    """Return the mannequin of a rig, from memory when it was built before.
+
+    Roles shape the body; joints without a role that leave the body get plain rounded bones, and so does the whole rig
+    where no trunk and no limb is known.
+    """
+    body = build_pose(rig)
+    pieces = _pieces(body)
+    meshes = [_mesh(body, pack(parts), fine) for parts, fine in pieces]
+    return _join(meshes, Bones.of(body.bones, body.q, body.p))
+
+
+def _pieces(body: Body) -> list[tuple[list[Part], bool]]:
+    """Return lists of parts that melt into one surface each, and whether that surface needs the fine grid."""
+    trunk = torso_parts(body)
+    pieces = []
+    for side in ("left", "right"):
+        arm, leg = arm_parts(body, side), leg_parts(body, side)
+        hand, foot = hand_parts(body, side), [p for p in leg if p.fine]
+        leg = [p for p in leg if not p.fine]
+        trunk += [*leg, *arm]
+        for limb, end in ((arm, hand), (leg, foot)):
+            if end:
+                pieces.append(([*_stub(limb), *end], True))
+    known = [p for parts, _ in pieces for p in parts] + trunk
+    size = float(np.ptp(body.p, axis=0).max())
+    if len(known) < 4:
+        size = max(size, 1e-3)
+        body.bones.rows.clear()
+        everything = list(range(body.rig.joint_count))
+        bones = bone_parts(body, everything, 0.16, cover=(0.006 * size, 0.05 * size))
+        return [(bones or [ball(body, 0, 0.05)], False)]
+    loose = _loose(body, pack(known))
+    if loose:
+        pieces += [([part], True) for part in loose]
+    return [(trunk, False), *pieces] if trunk else pieces
+
+
+def _stub(limb: list[Part]) -> list[Part]:
+    """Return the last fifth of a limb, thinned upward, so that hand or foot melts into a shape hidden inside it."""
+    if not limb:
+        return []
+    whole, cut = limb[-1], 0.8
+    rows = np.array(whole.profile)
+    t = np.linspace(cut, 1.0, 5)
+    profile = np.column_stack([(t - cut) / (1 - cut), *(np.interp(t, rows[:, 0], rows[:, k]) for k in range(1, 5))])
+    profile[:, 1:3] *= np.linspace(0.8, 0.98, 5)[:, None]
+    start = whole.start + cut * (whole.end - whole.start)
+    bone = [bone for place, bone in whole.stations if place <= cut][-1]
+    stations = [(-np.inf, bone)] + [((p - cut) / (1 - cut), b) for p, b in whole.stations if p > cut]
+    return [Part(start, whole.end, whole.depth, [tuple(r) for r in profile], stations, caps=(0.005, None), blend=0.01)]
+
+
+def _loose(body: Body, known: PartTable) -> list[Part]:
+    """Return plain bones for joints without a role that stand outside the body: tails, props, hair, wings."""
+    named = set(body.rig.roles.values())
+    s = body.scale
+    outside = distances(known, body.p)[0].min(axis=1) > 0.03 * s
+    joints = [j for j in range(body.rig.joint_count) if outside[j] and j not in named]
+    joints += sorted({int(body.rig.parents[j]) for j in joints} - set(joints) - {-1, 0})
+    return bone_parts(body, sorted(joints), 0.12, cover=(0.006 * s, 0.03 * s))
+
+
+def _mesh(body: Body, parts: PartTable, fine: bool) -> tuple[Array, ...]:
+    low, high = parts.bounds()
+    s = body.scale
+    cell = max((FINE_CELL if fine else BODY_CELL) * s, float((high - low).max()) / 220)
+    vertices, faces = polygonise(parts, cell)
+    part, t = places_on(parts, vertices)
+    spread = (FINE_SPREAD if fine else BODY_SPREAD) * s / cell
+    index, weights = skin_weights(owning_bones(parts, part, t), faces, spread)
+    shade = openness(parts, vertices, vertex_normals(vertices, faces), 0.09 * s)
+    return vertices, faces, index, weights, shade, accent(body, parts, vertices, part, t)
+
+
+def _join(meshes: list[tuple[Array, ...]], bones: Bones) -> SkinMesh:
+    counts = np.cumsum([0] + [len(m[0]) for m in meshes])
+    vertices, faces, index, weights, shade, tint = (
+        np.concatenate([m[k] + (counts[n] if k == 1 else 0) for n, m in enumerate(meshes)]) for k in range(6)
+    )
+    return SkinMesh(vertices, faces.astype(np.int64), index, weights, shade, tint, bones)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from mimik._types import Array, IntArray
+from mimik._types import IntArray
 from mimik.io._gltf_bones import bone_skin
 from mimik.io._gltf_build import AnimationBuilder, Builder, add_mesh, add_skin
 from mimik.io._gltf_document import Document, Json

@@ -9,6 +9,7 @@ from mimik.io._gltf_document import Document, Json
 from mimik.rotation import matrix_to_quat, quat_normalize, quat_to_matrix
 
 MAX_NODES = 20_000
+UNIFORM = 1e-5  # largest relative difference of the axes of a scale that counts as uniform
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,3 +120,8 @@ def _split_matrix(matrix: Array) -> tuple[Array, Array, Array, bool]:
         scale,
         bool(np.abs(turn * scale - linear).max() <= 1e-5 * abs(scale).max()),
     )
+
+
+def skewed(scale: Array) -> bool:
+    """Say whether some of the scales (..., 3) differ by axis."""
+    return bool(np.any(np.ptp(scale, axis=-1) > UNIFORM * np.abs(scale).max(axis=-1)))

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from mimik._types import Array, IntArray
 from mimik.io._gltf_accessors import read_floats, read_integers
 from mimik.io._gltf_document import Document, Json
+from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree
-from mimik.io._gltf_skeleton import JointSet
 from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.skeleton import Skeleton
 from mimik.rig.skin import Skin
@@ -71,7 +71,7 @@ class _Binds:
         self._known = np.zeros(len(rigid), dtype=bool)
 
     def of_skin(self, doc: Document, index: int, place: dict[int, int]) -> tuple[IntArray, Array]:
-        """Return the joints (N,) of a skin and for each the matrix (N, 4, 4) from its mesh's frame to the common one."""
+        """Return the joints (N,) of a skin and the matrices (N, 4, 4) from its mesh frame to the common one."""
         skin = doc.table("skins")[index]
         nodes = doc.indices(skin.get("joints"), len(doc.table("nodes")), f"joint of skin {index}")
         table = np.array([place[n] for n in nodes if n in place], dtype=np.int64)

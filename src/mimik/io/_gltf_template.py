@@ -7,11 +7,13 @@ import numpy as np
 
 from mimik.errors import FileError, MimikError, OptionError
 from mimik.io._gltf_animation import animation_name
+from mimik.io._gltf_bake import is_skewed
 from mimik.io._gltf_build import AnimationBuilder, Builder
 from mimik.io._gltf_document import Document, Json, read_document
 from mimik.io._gltf_humanoid import read_humanoid
+from mimik.io._gltf_joints import JointSet, candidates
 from mimik.io._gltf_nodes import NodeTree, read_nodes
-from mimik.io._gltf_skeleton import JointSet, candidates, is_skewed, make_skeleton
+from mimik.io._gltf_skeleton import make_skeleton
 from mimik.motion.clip import Clip
 from mimik.rig.rig import Rig
 from mimik.rotation import quat_apply, quat_inv, quat_mul

@@ -13,11 +13,13 @@ import numpy as np
 from mimik._types import Array
 from mimik.errors import OptionError, one_of
 from mimik.io._gltf_animation import Motion, choose_animation, keyed_nodes, read_motion
+from mimik.io._gltf_bake import bake
 from mimik.io._gltf_document import Document, read_document, save_document
 from mimik.io._gltf_export import Rest, clip_document
 from mimik.io._gltf_humanoid import Humanoid, read_humanoid
+from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree, read_nodes
-from mimik.io._gltf_skeleton import JointSet, bake, choose_joints, make_skeleton
+from mimik.io._gltf_skeleton import choose_joints, make_skeleton
 from mimik.io._gltf_skin import read_skin
 from mimik.io._gltf_template import fill_template, fitting_template
 from mimik.motion.clip import Clip

@@ -48,8 +48,8 @@ def read_clip(path: str | os.PathLike[str], **options: Any) -> Clip:
 def write_clip(clip: Clip, path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
     """Write a clip of any rig with roles; return what the format could not hold.
 
-    Rotations are those from the canonical T-pose, so they fit every avatar; the hips' path is that of the pelvis. Raises
-    RigError when a bone that VRM needs has no role.
+    Rotations are those from the canonical T-pose, so they fit every avatar; the hips' path is that of the pelvis.
+    Raises RigError when a bone that VRM needs has no role.
     """
     rig = clip.rig
     bones = {bone: joint for bone, joint in vrm_bones(rig).items() if bone not in _LOOKED_AT}

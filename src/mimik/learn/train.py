@@ -218,9 +218,11 @@ def _begin(
     saved = load_checkpoint(checkpoint)
     network.load_state_dict(saved["network"])
     optimizer.load_state_dict(saved["optimizer"])
+    for group in optimizer.param_groups:  # loading leaves a rate in a tensor where the file had it, on the CPU
+        if isinstance(group["lr"], Tensor):
+            group["lr"] = group["lr"].to(draws.device)
     draws.set_state(saved["draws"])
-    state = RunState(**{**saved["state"], "curve": [CurveRow(**row) for row in saved["state"]["curve"]]})
-    return state
+    return RunState(**{**saved["state"], "curve": [CurveRow(**row) for row in saved["state"]["curve"]]})
 
 
 def _save(

@@ -1,8 +1,8 @@
 """Units, up axis and handedness of a take: recognised from the body in it, or told; then metres, Y up, right-handed.
 
 The unit is the one that makes the person as tall as people are. Up is where trunk and legs point over the take and
-where the feet keep a level. Data are mirrored when left, up and forward (from toes, face and bent knees) do not turn the right
-way round. Every guess says how sure it is and which option settles it.
+where the feet keep a level. Data are mirrored when left, up and forward (from toes, face and bent knees) do not turn
+the right way round. Every guess says how sure it is and which option settles it.
 """
 
 from dataclasses import dataclass, replace

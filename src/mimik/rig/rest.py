@@ -7,14 +7,17 @@ import numpy as np
 
 from mimik._types import Array
 from mimik.rig.kinematics import forward_kinematics
+from mimik.rig.rest_motion import TPoseFromMotion
 from mimik.rig.rig import RestKind
 from mimik.rig.skeleton import Skeleton
-from mimik.rig.standing import read_stance, tpose_of_stance
+from mimik.rig.standing import Stance, read_stance, tpose_of_stance
 
 Motion = tuple[Array, Array, Array | None]
 """Local rotations (T, J, 4), root path (T, 3), and translations (T, J, 3) or None."""
 
 _T_BELOW = np.deg2rad(25.0)
+_CALIBRATION = np.deg2rad(3.0)
+_MOST_FRAMES = 1500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,20 +40,30 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
     if stance is not None:
         kind: RestKind = "T" if stance.arms_down < _T_BELOW else "A"
         return TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind)
-    if motion is not None and len(motion[0]):
+    if motion is not None and len(motion[0]) and "pelvis" in roles:
         return _from_motion(skeleton, roles, motion)
     return TPose(q_rest, "arbitrary", ("the rest is no standing pose and there is no motion to learn it from",))
 
 
 def _from_motion(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion) -> TPose:
-    """Take the frame that stands straightest as the rest."""
+    """Learn the T-pose from the motion: from a frame that shows it, else from how joints move."""
     rotations, root, translations = motion
-    q_world, p_world = forward_kinematics(skeleton.parents, skeleton.offsets, rotations, root, translations)
-    stances = [read_stance(p, roles) for p in p_world]
-    found = [(s.crookedness, t, s) for t, s in enumerate(stances) if s is not None]
-    if not found:
-        q_rest, _ = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, skeleton.offsets[0])
-        return TPose(q_rest, "arbitrary", ("neither the rest nor any frame shows a standing figure",))
-    _, t, stance = min(found, key=lambda f: f[0])
-    q = tpose_of_stance(skeleton, roles, q_world[t], p_world[t], stance.q_turn)
-    return TPose(q, "arbitrary", (f"the rest is no pose; the T-pose was learned from the motion (frame {t})",))
+    step = max(1, len(rotations) // _MOST_FRAMES)
+    moves = None if translations is None else translations[::step]
+    q_world, p_world = forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+    shown = _frame_in_tpose(p_world, roles)
+    if shown is not None:
+        t, stance = shown
+        q = tpose_of_stance(skeleton, roles, q_world[t], p_world[t], stance.q_turn)
+        return TPose(q, "arbitrary", (f"the rest is no pose; frame {t * step} of the motion shows the T-pose",))
+    q = TPoseFromMotion(skeleton, roles, q_world, p_world).solve()
+    return TPose(q, "arbitrary", ("the rest is no pose; the T-pose was learned from the motion",))
+
+
+def _frame_in_tpose(p_world: Array, roles: Mapping[str, int]) -> tuple[int, Stance] | None:
+    """Return the frame that stands in a T-pose as only calibration does: all limbs straight, arms level."""
+    for t in range(len(p_world)):
+        stance = read_stance(p_world[t], roles)
+        if stance is not None and stance.crookedness < _CALIBRATION and abs(stance.arms_down) < _CALIBRATION:
+            return t, stance
+    return None

@@ -188,7 +188,7 @@ def _upright_turn(left: Array, up: Array, forward: Array) -> Array:
 
 def _nearest_axes(matrix: Array) -> Array:
     """Return the rotation by right angles that is nearest to a rotation matrix."""
-    best = max(_RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix)))
+    best = max(RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix)))
     return best
 
 
@@ -204,7 +204,7 @@ def _right_angles() -> list[Array]:
     return seen
 
 
-_RIGHT_ANGLES = _right_angles()
+RIGHT_ANGLES = _right_angles()
 
 
 def _bone(positions: Array, roles: Mapping[str, int], role: str, child: str) -> Array | None:

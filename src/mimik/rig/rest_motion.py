@@ -1,0 +1,292 @@
+"""The canonical T-pose of a bind that is no pose, learned from motion.
+
+Game skeletons lay every bone along one local axis; their zero pose is no person. What the motion shows instead: which
+way bones lead, in which plane knees and elbows bend, what is up while a foot stands, how joints are turned on average.
+Riggers choose round angles: where the estimate comes near axes at right angles, it is rounded to them, so that every
+file of one skeleton gives the same answer.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mimik._types import Array, BoolArray
+from mimik.rig.hinges import SIDES, measure_hinges, robust_direction
+from mimik.rig.skeleton import Skeleton
+from mimik.rig.standing import RIGHT_ANGLES, hand_direction, unit_or_none
+from mimik.rotation import (
+    geodesic,
+    matrix_to_quat,
+    quat_apply,
+    quat_between,
+    quat_inv,
+    quat_mean,
+    quat_mul,
+    quat_to_matrix,
+)
+
+_UP = np.array([0.0, 1.0, 0.0])
+_LEFT = np.array([1.0, 0.0, 0.0])
+_FORWARD = np.array([0.0, 0.0, 1.0])
+_ON_AXIS = np.cos(np.deg2rad(4.0))
+_ELBOW_TILT = np.deg2rad(30.0)  # of the hinge from the vertical, palms down: the forearm bends forwards and up
+_ROUND = np.deg2rad(35.0)
+_TRUE_HINGE = np.deg2rad(6.0)  # wander of the axis in the lower joint of an elbow or knee without pronation
+_SAME_AXES = np.deg2rad(75.0)
+
+
+class TPoseFromMotion:
+    """Estimates the world rotation of every joint in the canonical T-pose, from the pelvis outwards."""
+
+    def __init__(self, skeleton: Skeleton, roles: Mapping[str, int], q_world: Array, p_world: Array) -> None:
+        """Keep the motion: world rotations (T, J, 4) and positions (T, J, 3)."""
+        self.skeleton, self.roles = skeleton, roles
+        self.q, self.p = q_world, p_world
+        self.hinges = measure_hinges(q_world, p_world, roles)
+        self.known: dict[int, Array] = {}
+
+    def solve(self) -> Array:
+        """Return the world rotations (J, 4)."""
+        self._pelvis()
+        for role in ("spine1", "spine2", "spine3", "neck", "head"):
+            self._trunk(role)
+        for side, sign in SIDES:
+            self._leg(side)
+            self._arm(side, sign)
+        return self._others()
+
+    def _local(self, joint: int, vectors: Array) -> Array:
+        """Return world vectors (T, 3) in a joint's frame."""
+        return quat_apply(quat_inv(self.q[:, joint]), vectors)
+
+    def _bone(self, role: str, end: str) -> Array | None:
+        """Return the mean unit direction (3,) from a role's joint to another's, in its own frame."""
+        if role not in self.roles or end not in self.roles:
+            return None
+        joint = self.roles[role]
+        return unit_or_none(self._local(joint, self.p[:, self.roles[end]] - self.p[:, joint]).mean(axis=0))
+
+    def _across(self, joint: int, part: str) -> Array | None:
+        """Return the mean unit direction from a right to a left joint, in the frame of `joint`."""
+        pair = [self.roles.get(f"{side}_{part}") for side, _ in SIDES]
+        if pair[0] is None or pair[1] is None:
+            return None
+        return unit_or_none(self._local(joint, self.p[:, pair[0]] - self.p[:, pair[1]]).mean(axis=0))
+
+    def _change(self, joint: int) -> Array:
+        """Return the rotations (T, 4) of a solved joint from the T-pose, in world axes."""
+        return quat_mul(self.q[:, joint], quat_inv(self.known[joint]))
+
+    def _follow(self, joint: int, leader: int) -> Array:
+        """Return the T-pose rotation (4,) in which `joint` turns with `leader` on average."""
+        return robust_mean(quat_mul(quat_inv(self._change(leader)), self.q[:, joint]))
+
+    def _pelvis(self) -> None:
+        pelvis = self.roles["pelvis"]
+        left = self._across(pelvis, "hip")
+        upright = robust_direction(self._local(pelvis, np.broadcast_to(_UP, (len(self.q), 3))), np.ones(len(self.q)))
+        top = next((r for r in ("spine3", "neck", "head") if r in self.roles), "")
+        up = self._bone("pelvis", top)
+        up = upright if up is None else unit_or_none(up + upright)
+        if left is None or up is None:
+            self.known[pelvis] = robust_mean(self.q[:, pelvis])
+            return
+        self.known[pelvis] = rounded(two_axes(left, _LEFT, up, _UP), [(left, _LEFT)])
+
+    def _trunk(self, role: str) -> None:
+        """Solve a joint of spine, neck or head: turned as the one below on average, bone upright if it is near."""
+        if role not in self.roles:
+            return
+        chain = ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
+        joint = self.roles[role]
+        below = [self.roles[r] for r in chain[: chain.index(role)] if r in self.roles]
+        above = next((r for r in chain[chain.index(role) + 1 :] if r in self.roles), "")
+        q = self._follow(joint, below[-1])
+        left = (
+            self._across(joint, "shoulder" if "left_shoulder" in self.roles else "collar") if role == "spine3" else None
+        )
+        if left is not None:
+            q = quat_mul(quat_between(quat_apply(q, left), _LEFT), q)
+        bone = self._bone(role, above)
+        fixed = [(bone, _UP)] if bone is not None and float(quat_apply(q, bone)[1]) > 0.85 else []
+        self.known[joint] = rounded(q, fixed)
+
+    def _leg(self, side: str) -> None:
+        self._two_bones(side, ("hip", "knee", "ankle"), -_UP, _LEFT)
+        self._foot(side)
+
+    def _arm(self, side: str, sign: float) -> None:
+        outwards = sign * _LEFT
+        collar = self._bone(f"{side}_collar", f"{side}_shoulder")
+        if collar is not None:
+            joint = self.roles[f"{side}_collar"]
+            self.known[joint] = rounded(self._following_bone(joint, collar, outwards), [(collar, outwards)])
+        bend = np.array([0.0, -sign * np.cos(_ELBOW_TILT), sign * np.sin(_ELBOW_TILT)])
+        self._two_bones(side, ("shoulder", "elbow", "wrist"), outwards, bend)
+        wrist, elbow = self.roles.get(f"{side}_wrist"), self.roles.get(f"{side}_elbow")
+        if wrist is not None and elbow is not None:
+            self._like_above(wrist, self._hand(side, wrist, elbow), outwards)
+
+    def _two_bones(self, side: str, parts: tuple[str, str, str], target: Array, bend: Array) -> None:
+        """Solve a limb: bones along `target`, turned so that it bends about `bend`."""
+        upper, lower, end = (f"{side}_{part}" for part in parts)
+        hinge = self.hinges.get(lower)
+        bone = self._bone(upper, lower)
+        if bone is not None:
+            joint = self.roles[upper]
+            if hinge is None:
+                self.known[joint] = rounded(self._following_bone(joint, bone, target), [(bone, target)])
+            else:
+                q = two_axes(bone, target, hinge.upper, bend)
+                self.known[joint] = rounded(q, [(bone, target)]) if np.abs(hinge.upper).max() > _ON_AXIS else q
+        bone = self._bone(lower, end)
+        if bone is not None:
+            turned = (
+                None if hinge is None or hinge.spread[1] > _TRUE_HINGE else two_axes(bone, target, hinge.lower, bend)
+            )
+            self._like_above(self.roles[lower], bone, target, turned)
+
+    def _like_above(self, joint: int, bone: Array, target: Array, turned: Array | None = None) -> None:
+        """Solve the next bone of a limb: with its parent's axes when both bones lie along the same one.
+
+        `turned` (4,) is what else is known of the joint; else it turns as its parent does on average.
+        """
+        q = self._following_bone(joint, bone, target) if turned is None else turned
+        above = self.known[self._solved_above(joint)]
+        same = float(quat_apply(above, bone) @ target) > _ON_AXIS
+        if same and float(geodesic(above, q)) < _SAME_AXES:
+            q = above
+        self.known[joint] = rounded(q, [(bone, target)]) if turned is None or same else q
+
+    def _following_bone(self, joint: int, bone: Array, target: Array) -> Array:
+        """Return the rotation in which `joint` turns as the one above on average, its bone along `target`."""
+        q = self._follow(joint, self._solved_above(joint))
+        return quat_mul(quat_between(quat_apply(q, bone), target), q)
+
+    def _hand(self, side: str, wrist: int, elbow: int) -> Array:
+        """Return the direction of the hand in the wrist's frame; without fingers the axis that goes on the forearm."""
+        bone = hand_direction(self.skeleton, self.roles, side)
+        if bone is not None:
+            return bone
+        along = self._local(wrist, self.p[:, wrist] - self.p[:, elbow])
+        return nearest_axis(
+            robust_direction(along / np.linalg.norm(along, axis=-1, keepdims=True), np.ones(len(along)))
+        )
+
+    def _foot(self, side: str) -> None:
+        """Solve ankle and toe base: flat while they stand, toes to the front."""
+        ankle, toe = self.roles.get(f"{side}_ankle"), self.roles.get(f"{side}_foot")
+        if ankle is None:
+            return
+        if toe is None:
+            self.known[ankle] = rounded(self._follow(ankle, self._solved_above(ankle)), [])
+            return
+        planted = planted_frames(self.p[:, toe], self.p[:, ankle])
+        bone = self._bone(f"{side}_ankle", f"{side}_foot")
+        for joint in (ankle, toe):
+            up = robust_direction(
+                self._local(joint, np.broadcast_to(_UP, (len(self.q), 3)))[planted], np.ones(planted.sum())
+            )
+            if joint == ankle and bone is not None:
+                front = bone
+            else:
+                lead = self._local(joint, quat_apply(self._change(ankle), _FORWARD))[planted]
+                front = robust_direction(lead, np.ones(len(lead)))
+            across = unit_or_none(np.cross(up, front))
+            if across is None:
+                self.known[joint] = self._follow(joint, self._solved_above(joint))
+                continue
+            across = nearest_axis(across) if np.abs(across).max() > np.cos(np.deg2rad(20.0)) else across
+            self.known[joint] = two_axes(across, _LEFT, up, _UP)
+
+    def _solved_above(self, joint: int) -> int:
+        while joint > 0:
+            joint = int(self.skeleton.parents[joint])
+            if joint in self.known:
+                return joint
+        return self.roles["pelvis"]
+
+    def _others(self) -> Array:
+        """Fill in the joints without a role: riding on their parents as they do on average."""
+        pelvis = self.roles["pelvis"]
+        result = np.empty((self.skeleton.joint_count, 4))
+        for joint in range(self.skeleton.joint_count):
+            if joint not in self.known:
+                above = int(self.skeleton.parents[joint])
+                if above in self.known and self.skeleton.descends_from(joint, pelvis):
+                    self.known[joint] = self._follow(joint, above)
+                else:
+                    result[joint] = _rest_world(self.skeleton, joint)
+                    continue
+            result[joint] = self.known[joint]
+        return result
+
+
+def two_axes(first: Array, first_target: Array, second: Array, second_target: Array) -> Array:
+    """Return the rotation (4,) that takes `first` onto its target exactly and `second` as near as it can."""
+    return quat_mul(quat_inv(_frame(first_target, second_target)), _frame(first, second))
+
+
+def rounded(q: Array, fixed: list[tuple[Array, Array]]) -> Array:
+    """Round a rotation (4,) to right angles when it is near; `fixed` direction and target pairs then hold exactly.
+
+    A fixed direction that lies off every local axis has its own angle, and keeps the rotation from being rounded.
+    """
+    matrix = quat_to_matrix(q)
+    nearest = max(RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix)))
+    away = np.arccos(np.clip((np.trace(nearest.T @ matrix) - 1.0) / 2.0, -1.0, 1.0))
+    if away > _ROUND or any(np.abs(direction).max() < _ON_AXIS for direction, _ in fixed):
+        return q
+    result = matrix_to_quat(nearest)
+    for direction, target in fixed:
+        result = quat_mul(quat_between(quat_apply(result, direction), target), result)
+    return result
+
+
+def nearest_axis(direction: Array) -> Array:
+    """Return the signed coordinate axis nearest to a direction."""
+    axis = np.zeros(3)
+    k = int(np.argmax(np.abs(direction)))
+    axis[k] = np.sign(direction[k])
+    return axis
+
+
+def robust_mean(q: Array) -> Array:
+    """Return the rotation (4,) around which rotations (T, 4) gather; outliers lose their weight."""
+    mean = quat_mean(q)
+    for _ in range(6):
+        away = 1.0 - (q @ mean) ** 2
+        mean = quat_mean(q, 1.0 / (0.01 + away))
+    return mean
+
+
+def planted_frames(toe: Array, ankle: Array) -> BoolArray:
+    """Return a mask (T,) of the frames in which a foot stands: low, slow, and as flat as it gets.
+
+    toe, ankle  (T, 3) places of the toe base and the ankle
+    """
+    speed = np.linalg.norm(np.gradient(toe, axis=0), axis=-1) + np.linalg.norm(np.gradient(ankle, axis=0), axis=-1)
+    score = _rank(toe[:, 1]) + _rank(ankle[:, 1]) + _rank(speed)
+    return np.asarray(score <= np.quantile(score, 0.3))
+
+
+def _rank(values: Array) -> Array:
+    return np.argsort(np.argsort(values)).astype(np.float64) / max(len(values) - 1, 1)
+
+
+def _frame(first: Array, second: Array) -> Array:
+    """Return the rotation (4,) that takes `first` to x and `second` into the x-y plane."""
+    x = first / np.linalg.norm(first)
+    y = second - (second @ x) * x
+    if np.linalg.norm(y) < 1e-6:
+        y = np.cross(x, np.eye(3)[int(np.argmin(np.abs(x)))])
+    y = y / np.linalg.norm(y)
+    return matrix_to_quat(np.stack([x, y, np.cross(x, y)]))
+
+
+def _rest_world(skeleton: Skeleton, joint: int) -> Array:
+    q = skeleton.rest[joint]
+    while skeleton.parents[joint] >= 0:
+        joint = int(skeleton.parents[joint])
+        q = quat_mul(skeleton.rest[joint], q)
+    return q

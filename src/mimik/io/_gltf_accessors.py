@@ -19,7 +19,8 @@ def read_floats(doc: Document, index: object, kind: str, what: str) -> Array:
     """Return an accessor as (N, width) float64, normalised integers scaled; raises FileError unless finite."""
     entry = doc.entry("accessors", index, what)
     raw = _read(doc, entry, kind, what)
-    values = raw.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN; refused below
+        values = raw.astype(np.float64)
     if raw.dtype.kind != "f" and entry.get("normalized") is True:
         values = np.maximum(values / np.iinfo(raw.dtype).max, -1.0)
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))

@@ -47,9 +47,9 @@ def keyed_nodes(doc: Document, animation: Json) -> set[int]:
     """Return the nodes whose translation, rotation or scale an animation moves."""
     nodes = set()
     for channel in doc.objects(animation.get("channels"), "channels"):
-        target = doc.mapping(channel.get("target"), "channel target")
-        if target.get("path") in _WIDTHS and target.get("node") is not None:
-            nodes.add(doc.index(target["node"], len(doc.table("nodes")), "target node of a channel"))
+        target = _target(doc, channel)
+        if target is not None:
+            nodes.add(target[0])
     return nodes
 
 
@@ -107,29 +107,38 @@ def read_motion(doc: Document, tree: NodeTree, index: int, nodes: Iterable[int],
 
 def _read_channels(doc: Document, animation: Json, nodes: set[int]) -> list[Channel]:
     samplers = doc.objects(animation.get("samplers"), "animation samplers")
-    times_of: dict[object, Array] = {}
+    times_of: dict[str, Array] = {}
     channels = []
     for i, entry in enumerate(doc.objects(animation.get("channels"), "channels")):
-        target = doc.mapping(entry.get("target"), "channel target")
-        node, path = target.get("node"), target.get("path")
-        if path not in _WIDTHS or node not in nodes or isinstance(node, bool):
+        target = _target(doc, entry)
+        if target is None or target[0] not in nodes:
             continue
+        node, path = target
         sampler = samplers[doc.index(entry.get("sampler"), len(samplers), f"sampler of channel {i}")]
         kind = sampler.get("interpolation", "LINEAR")
         if kind not in _INTERPOLATIONS:
             raise doc.fail(one_of(f"known interpolation (channel {i})", kind, _INTERPOLATIONS))
         source = sampler.get("input")
-        if not isinstance(source, int) or source not in times_of:
-            times_of[source] = _key_times(doc, source, f"key times of channel {i}")
-        times = times_of[source]
+        if str(source) not in times_of:
+            times_of[str(source)] = _key_times(doc, source, f"key times of channel {i}")
+        times = times_of[str(source)]
         per_key = 3 if kind == "CUBICSPLINE" else 1
         if accessor_count(doc, sampler.get("output"), f"values of channel {i}") != per_key * len(times):
             raise doc.fail(f"channel {i} needs {per_key * len(times)} values for {len(times)} {kind} keys")
         values = read_floats(doc, sampler.get("output"), _WIDTHS[path], f"values of channel {i}")
         if per_key == 3:
             values = values.reshape(len(times), 3, -1)
-        channels.append(Channel(int(node), path, times, values, kind))
+        channels.append(Channel(node, path, times, values, kind))
     return channels
+
+
+def _target(doc: Document, channel: Json) -> tuple[int, str] | None:
+    """Return node and property of a channel, None when it moves no node: morph weights, or targets of extensions."""
+    target = doc.mapping(channel.get("target"), "channel target")
+    path, node = target.get("path"), target.get("node")
+    if not isinstance(path, str) or path not in _WIDTHS or node is None:
+        return None
+    return doc.index(node, len(doc.table("nodes")), "target node of a channel"), path
 
 
 def _key_times(doc: Document, source: object, what: str) -> Array:

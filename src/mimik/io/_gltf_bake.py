@@ -9,6 +9,8 @@ from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree, skewed
 from mimik.rotation import identity_quat, matrix_to_quat, quat_apply, quat_inv, quat_mul, quat_to_matrix
 
+_FARTHEST = 1e7
+
 
 def bake(doc: Document, tree: NodeTree, joints: JointSet, motion: Motion | None = None) -> tuple[Array, Array]:
     """Return local rotations (T, J, 4) and translations (T, J, 3) without scales; T is 1 without motion.
@@ -23,8 +25,8 @@ def bake(doc: Document, tree: NodeTree, joints: JointSet, motion: Motion | None 
     uneven = uneven or bool(set(tree.sheared) & set(chain))
     with np.errstate(all="ignore"):
         rotations, translations = (_bake_matrices if uneven else _bake_uniform)(tree, joints, motion, frames)
-    if not (np.isfinite(rotations).all() and np.isfinite(translations).all()):
-        raise doc.fail("its transforms grow beyond all numbers")
+    if not (np.isfinite(rotations).all() and np.abs(translations).max() < _FARTHEST):  # NaN is not below it either
+        raise doc.fail(f"its joints lie more than {_FARTHEST:g} m apart")
     return rotations, translations
 
 

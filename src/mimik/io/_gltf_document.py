@@ -172,7 +172,7 @@ def save_document(doc: Document, path: str | os.PathLike[str]) -> None:
         ]
         payload = json.dumps(tables, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")
     else:
-        binary = _merge_buffers(tables, chunks)
+        binary = _merge_buffers(doc, tables, chunks)
         payload = _join_glb(json.dumps(tables, ensure_ascii=False, separators=(",", ":"), allow_nan=False), binary)
     with atomic_write(path) as temporary:
         temporary.write_bytes(payload)
@@ -213,7 +213,7 @@ def _join_glb(text: str, binary: bytes) -> bytes:
     return struct.pack("<4sII", _GLB_MAGIC, 2, 12 + len(chunks)) + chunks
 
 
-def _merge_buffers(tables: Json, chunks: list[bytes]) -> bytes:
+def _merge_buffers(doc: Document, tables: Json, chunks: list[bytes]) -> bytes:
     """Lay all buffers behind each other as the one buffer of a GLB and move the buffer views along."""
     starts, merged = [], bytearray()
     for data in chunks:
@@ -221,9 +221,10 @@ def _merge_buffers(tables: Json, chunks: list[bytes]) -> bytes:
         starts.append(len(merged))
         merged += data
     views = []
-    for view in tables.get("bufferViews", []):
-        start = starts[view["buffer"]]
-        views.append({**view, "buffer": 0, "byteOffset": view.get("byteOffset", 0) + start})
+    for i, view in enumerate(doc.table("bufferViews")):
+        start = starts[doc.index(view.get("buffer"), len(starts), f"buffer of view {i}")]
+        offset = doc.index(view.get("byteOffset", 0), MAX_FILE_BYTES, f"byteOffset of view {i}")
+        views.append({**view, "buffer": 0, "byteOffset": offset + start})
     if views:
         tables["bufferViews"] = views
     tables.pop("buffers", None)

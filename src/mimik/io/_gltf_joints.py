@@ -193,8 +193,7 @@ def _label(doc: Document, sets: list[JointSet]) -> list[JointSet]:
     skins = doc.table("skins")
     labels = []
     for joints in sets:
-        names = {skins[i].get("name") for i in joints.skins}
-        name = names.pop() if len(names) == 1 else None
+        name = skins[joints.skins[0]].get("name") if len(joints.skins) == 1 else None
         labels.append(name if isinstance(name, str) and name else joints.label)
     return [replace(joints, label=label) for joints, label in zip(sets, unique_names(labels))]
 

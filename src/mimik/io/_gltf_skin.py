@@ -98,7 +98,9 @@ def _inverse_binds(doc: Document, skin: Json, index: int, count: int) -> Array:
     given = read_floats(doc, skin["inverseBindMatrices"], "MAT4", what)
     if len(given) < count:
         raise doc.fail(f"{what} holds {len(given)} matrices for {count} joints")
-    return given[:count].reshape(-1, 4, 4).transpose(0, 2, 1)
+    inverse = given[:count].reshape(-1, 4, 4).transpose(0, 2, 1).copy()
+    inverse[:, 3] = [0.0, 0.0, 0.0, 1.0]
+    return inverse
 
 
 def _turned(world: Array, joints: JointSet) -> Array:

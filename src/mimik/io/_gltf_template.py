@@ -124,7 +124,7 @@ def _keep_other_channels(doc: Document, old: Json, new: Json, joints: set[int]) 
     samplers = doc.objects(old.get("samplers"), "animation samplers")
     for channel in doc.objects(old.get("channels"), "channels"):
         target = doc.mapping(channel.get("target"), "channel target")
-        if target.get("node") in joints and target.get("path") != "weights":
+        if isinstance(target.get("node"), int) and target["node"] in joints and target.get("path") != "weights":
             continue
         sampler = samplers[doc.index(channel.get("sampler"), len(samplers), "sampler of a channel")]
         new["samplers"].append(sampler)

@@ -41,7 +41,7 @@ def _mul_inv_left(a: Array, b: Array, out: Array) -> None:
 
 @nb.njit(cache=True, inline="always")
 def _twist_power(q: Array, axis: Array, share: float, out: Array) -> None:
-    """Write the twist of q about the unit axis, scaled by share; identity where the twist is undefined (swing of a half turn)."""
+    """Write the twist of q about the unit axis, scaled by share; identity where a half-turn swing leaves none."""
     along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
     real = q[3]
     if real < 0.0:
@@ -81,6 +81,7 @@ def roles_to_local(
     role_b: IntArray,  # (J,)
     share: Array,  # (J,)
     axis: Array,  # (J, 3) bone direction in T-pose world axes
+    middle: Array,  # (J, 4) turn of the bone from the T-pose to the middle of its range, from which twist is measured
     q_tpose: Array,  # (J, 4)
     q_local: Array,  # out (T, J, 4)
     D_joint: Array,  # out (T, J, 4)
@@ -107,7 +108,8 @@ def roles_to_local(
                 _twist_power(work, axis[j], share[j], twist)
                 _mul(a, twist, D)
             elif rule == UNTWIST:
-                _mul_inv_left(b, a, work)
+                _mul_inv_left(b, a, twist)
+                _mul_inv_left(middle[j], twist, work)
                 _twist_power(work, axis[j], share[j] - 1.0, twist)
                 _mul(a, twist, D)
             elif rule == FIXED or parent < 0:

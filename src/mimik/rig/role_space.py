@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
 from mimik.rig.role_kernels import BLEND, FIXED, FOLLOW, ROLE, TWIST, UNTWIST, roles_to_local, world_to_roles
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES, PARENT_ROLE
-from mimik.rotation import quat_apply
+from mimik.rotation import identity_quat, quat_apply, quat_between
 
 ROLE_COUNT = len(BODY_ROLES)
 ROLE_INDEX: Mapping[str, int] = {role: i for i, role in enumerate(BODY_ROLES)}
@@ -34,7 +35,7 @@ _UPPER = {f"{s}_{a}": f"{s}_{b}" for s in ("left", "right") for a, b in (("shoul
 class RoleMap:
     """How the joints of one rig follow the 22 body roles, and the other way. Made by `role_map(rig)`.
 
-    rules, role_a, role_b, share, axis   (J, ...) rule of each joint, see `mimik.rig.role_kernels`
+    rules ... middle                     (J, ...) rule of each joint, see `mimik.rig.role_kernels`
     joint, from_a, from_b, from_share    (22, ...) joint of each role, or the two roles a missing one lies between
     above                                ancestors of the pelvis and the pelvis itself, from the root down
     """
@@ -45,6 +46,7 @@ class RoleMap:
     role_b: IntArray
     share: Array
     axis: Array
+    middle: Array
     joint: IntArray
     from_a: IntArray
     from_b: IntArray
@@ -69,7 +71,7 @@ class RoleMap:
         D_joint = np.empty_like(local)
         roles_to_local(
             flat, given, own_index, self.rig.parents, self.rules, self.role_a, self.role_b, self.share, self.axis,
-            self.rig.q_world_tpose, local, D_joint,
+            self.middle, self.rig.q_world_tpose, local, D_joint,
         )  # fmt: skip
         path = np.broadcast_to(np.asarray(pelvis, dtype=np.float64), (*batch, 3)).reshape(-1, 3)
         root = path - self._root_to_pelvis(D_joint)
@@ -90,7 +92,7 @@ class RoleMap:
 
     def _root_to_pelvis(self, D_joint: Array) -> Array:
         reach = np.zeros((len(D_joint), 3))
-        for parent, joint in zip(self.above, self.above[1:]):
+        for parent, joint in pairwise(self.above):
             offset_tpose = quat_apply(self.rig.q_world_tpose[parent], self.rig.offsets[joint])
             reach += quat_apply(D_joint[:, parent], offset_tpose)
         return reach
@@ -153,8 +155,9 @@ def role_map(rig: Rig) -> RoleMap:
         raise RigError(f"rig {rig.name!r} has no joint with the role 'pelvis'; give one with roles={{'pelvis': joint}}")
     joint = np.array([rig.roles.get(role, -1) for role in BODY_ROLES])
     rules, role_a, role_b, share, axis = _joint_rules(rig)
+    middle = _middle_of_range(rules, role_a, axis)
     from_a, from_b, from_share = _missing_roles(joint)
-    return RoleMap(rig, rules, role_a, role_b, share, axis, joint, from_a, from_b, from_share, _ancestors(rig))
+    return RoleMap(rig, rules, role_a, role_b, share, axis, middle, joint, from_a, from_b, from_share, _ancestors(rig))
 
 
 def _ancestors(rig: Rig) -> tuple[int, ...]:
@@ -173,7 +176,7 @@ def _missing_roles(joint: IntArray) -> tuple[IntArray, IntArray, Array]:
     for chain in _CHAINS:
         places = [ROLE_INDEX[role] for role in chain]
         present = [i for i, r in enumerate(places) if joint[r] >= 0]
-        for low, high in zip(present, present[1:]):
+        for low, high in pairwise(present):
             for i in range(low + 1, high):
                 a[places[i]], b[places[i]] = places[low], places[high]
                 share[places[i]] = (i - low) / (high - low)
@@ -226,6 +229,18 @@ def _twist_bone(rig: Rig, points: Array, j: int, owner: str) -> tuple[int, str, 
         return TWIST, end, place, axis
     parent = next(role for role in _role_ancestors(owner) if role in rig.roles)
     return UNTWIST, parent, place, axis
+
+
+def _middle_of_range(rules: IntArray, role_a: IntArray, axis: Array) -> Array:
+    """Turn upper arms from the T-pose to where the reach of an arm has its middle: out, forward and a little down.
+
+    Twist against a direction is undefined half a turn away from it; no arm reaches the opposite of that middle.
+    """
+    middle = identity_quat(len(rules))
+    for j in np.flatnonzero(rules == UNTWIST):
+        if BODY_ROLES[role_a[j]].endswith("shoulder"):
+            middle[j] = quat_between(axis[j], np.array([np.sign(axis[j, 0]) * 0.65, -0.35, 0.65]))
+    return middle
 
 
 def _role_ancestors(role: str) -> list[str]:

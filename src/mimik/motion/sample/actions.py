@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from mimik._types import Array
-from mimik.motion.sample.body import LEFT, RIGHT, SampleBody, ease, keys, smooth, through, turn
+from mimik.motion.sample.body import LEFT, RIGHT, SIDES, SampleBody, ease, keys, smooth, through, turn
 from mimik.motion.sample.gait import path_steps, perform_steps, turning_steps
 from mimik.motion.sample.stage import Performance, stand_on_legs, standing
-from mimik.rotation import quat_mul
+from mimik.rotation import quat_apply
 
 Action = Callable[[SampleBody, float, float, np.random.Generator], Performance]
 """(body, seconds, fps, rng) -> performance; actions that repeat fill the seconds, the others are played in them."""
@@ -60,8 +60,8 @@ def run(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator) 
         forward = np.sin(2 * np.pi * air) * effort * (air > 0)
         p.foot[:, side, 1] += leg * (0.30 * lift)
         p.foot[:, side, 2] += leg * (0.10 * lift - 0.13 * forward)
-        p.foot_pitch[:, side] = -42.0 * lift - 16.0 * forward
-        p.toe[:, side] = 0.55 * p.foot_pitch[:, side]
+        p.foot_pitch[:, side] = -42.0 * lift - 16.0 * forward * np.minimum(4.0 * lift, 1.0)
+        p.toe[:, side] = 0.8 * p.foot_pitch[:, side]
         p.contact[:, side] = lift < 1e-6
         swing = np.cos(2 * np.pi * (phase + 0.5 * side - 0.08)) * effort
         p.arm[:, side, 0] += 34.0 * swing - 4.0 * effort
@@ -88,8 +88,8 @@ def squat(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator
     down = np.zeros(p.frames)
     for i in range(count):
         depth = rng.uniform(0.9, 1.05)
-        begin = i * span
-        down += depth * (ease(p.t, begin + 0.04 * span, begin + 0.46 * span) - ease(p.t, begin + 0.54 * span, begin + 0.97 * span))
+        u = p.t / span - i
+        down += depth * (ease(u, 0.04, 0.46) - ease(u, 0.54, 0.97))
     p.pelvis[:, 2] -= 0.20 * body.leg * down
     p.pelvis_turn[:, 1] = 30.0 * down
     p.chest[:, 1] = 12.0 * np.sin(np.pi * np.clip(down, 0, 1)) - 4.0 * down
@@ -109,14 +109,16 @@ def reach(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator
     """Reach for three things: high on one side, far across the front, low on the floor; eyes on the hand."""
     p = standing(body, _frames(seconds, fps), fps)
     side = int(rng.integers(2))
-    sign, leg, s = (1.0 if side == LEFT else -1.0), body.leg, seconds
-    shoulder, rest = _standing_height(body) + 0.6 * leg, _hanging_hand(body, side)
-    high = np.array([sign * 0.34 * leg, shoulder + 0.42 * leg, 0.40 * leg])
-    across = np.array([-sign * 0.40 * leg, shoulder - 0.10 * leg, 0.48 * leg])
-    low = np.array([sign * 0.10 * leg, 0.26 * leg, 0.52 * leg])
+    sign, leg, arm, s = (1.0 if side == LEFT else -1.0), body.leg, body.arm, seconds
+    across_x, shoulder = body.shoulder_half_width, _standing_height(body) + _trunk(body)
+    high = np.array([sign * (across_x + 0.50 * arm), shoulder + 0.80 * arm, 0.52 * arm])
+    across = np.array([-sign * 0.62 * arm, shoulder - 0.12 * arm, 1.02 * arm])
+    low = np.array([sign * 0.20 * arm, 0.30 * leg, 1.0 * arm])
+    rest = _hanging_hand(body, side)
     times = s * np.array([0.03, 0.24, 0.31, 0.49, 0.55, 0.75, 0.82, 0.98])
     targets = np.stack([rest, high, high, across, across, low, low, rest])
-    p.hand[:, side] = keys(p.t, times, targets + rng.normal(0, 0.02 * leg, (8, 1)) * [[0], [1], [1], [1], [1], [0], [0], [0]])
+    targets[1:5] += rng.normal(0, 0.02 * leg, (2, 1, 3)).repeat(2, axis=0).reshape(4, 3)
+    p.hand[:, side] = keys(p.t, times, targets)
     p.hand_weight[:, side] = ease(p.t, 0.02 * s, 0.14 * s) - ease(p.t, 0.84 * s, 0.985 * s)
     lead = smooth(through(p.t, times - 0.02 * s, [0, 1, 1, 2, 2, 3, 3, 4]), fps, 0.05)
 
@@ -151,7 +153,7 @@ def wave(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator)
     sign = 1.0 if side == LEFT else -1.0
     up = ease(p.t, 0.05 * seconds, 0.05 * seconds + 0.75) - ease(p.t, seconds - 0.95, seconds - 0.08)
     swing = np.sin(2 * np.pi * 1.75 * (p.t - 0.3)) * smooth(up**2, fps, 0.1)
-    p.arm[:, side] += up[:, None] * np.array([22.0, 66.0, -88.0])
+    p.arm[:, side] += up[:, None] * np.array([22.0, 66.0, -68.0])
     p.arm[:, side, 1] += 5.0 * swing
     p.elbow[:, side] += 70.0 * up + 21.0 * swing
     p.pronation[:, side] -= 18.0 * up
@@ -181,9 +183,9 @@ def sit(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator) 
     look = np.sin(2 * np.pi * (t - 0.1 - move) / max(seconds - 2 * move, 1.0))
     p.head[:, 0], p.head[:, 1] = 26.0 * look * seated, -17.0 * lean - 2.0 * down
     p.chest[:, 0] = 5.0 * look * seated
-    p.arm[:, :, 0] += (34.0 * down + 6.0 * lean)[:, None]
+    p.arm[:, :, 0] += (15.0 * down + 14.0 * lean)[:, None]
     p.arm[:, :, 2] += (16.0 * down)[:, None]
-    p.elbow += (42.0 * down)[:, None]
+    p.elbow += (27.0 * down)[:, None]
     p.pronation += (-22.0 * down)[:, None]
     p.knee_out += (7.0 * down)[:, None]
     stand_on_legs(p, 0.36 * down, straight=0.992)
@@ -195,64 +197,81 @@ def sit(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator) 
 def cartwheel(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator) -> Performance:
     """Turn a cartwheel to the left: step, hands down one after the other, legs over the head, feet down."""
     p = standing(body, _frames(seconds, fps), fps)
-    u = np.clip((p.t - 0.5 * (seconds - 2.9)) , 0.0, 2.9)  # the cartwheel's own clock, 2.9 s
-    leg = body.leg / 0.82  # places below are for a leg of 0.82 m
-    roll = smooth(through(u, [0.3, 0.66, 1.0, 1.19, 1.38, 1.57, 1.76, 2.1, 2.5], [0, -22, -98, -141, -180, -219, -262, -338, -360]), fps, 0.045)
-    place = through(
-        u,
-        [0.2, 0.66, 1.0, 1.19, 1.38, 1.57, 1.76, 2.1, 2.6],
-        np.array([[0, 0.90], [0.24, 0.82], [0.60, 0.86], [0.90, 1.02], [1.25, 1.09], [1.60, 1.02], [1.90, 0.86], [2.24, 0.83], [2.36, 0.90]]),
-    )
-    _cartwheel_feet(p, u, roll, leg)
-    stand_on_legs(p)
-    freedom = ease(u, 0.2, 0.7) * (1 - ease(u, 2.1, 2.6))
-    height = smooth(place[:, 1], fps, 0.05) * leg + (body.ankle - 0.08 * leg)
-    p.pelvis[:, 0] = smooth(place[:, 0], fps, 0.06) * leg
-    rest = np.where(u < 1.4, p.pelvis[0, 1], p.pelvis[-1, 1])
-    p.pelvis[:, 1] = freedom * height + (1 - freedom) * rest
+    u = np.clip(p.t - 0.5 * (seconds - _WHEEL_SECONDS), 0.0, _WHEEL_SECONDS)  # the cartwheel's own clock
+    scale = body.leg / 0.82
+    roll = smooth(through(u, *_WHEEL_ROLL), fps, 0.05)
+    path = through(u, *_WHEEL_PATH) * scale
+    over_hands = body.arm * 0.97 + _trunk(body) + 0.13 * scale  # height of the pelvis when upside down
+    path[:, 1] += (over_hands - 1.09 * scale) * _bump(u, 0.6, 2.16) + body.ankle - 0.08 * scale
+    free = ease(u, 0.2, 0.7) * (1 - ease(u, 2.1, 2.6))
+    p.pelvis[:, 0] = smooth(path[:, 0], fps, 0.06)
+    p.pelvis[:, 1] = smooth(free * path[:, 1] + (1 - free) * _standing_height(body), fps, 0.04)
     p.pelvis_turn[:, 2] = roll
     p.chest[:, 2] = -14.0 * _bump(u, 0.5, 1.3) + 14.0 * _bump(u, 1.5, 2.3)
     p.chest[:, 1] = -4.0 * _bump(u, 0.7, 2.1)
     p.head[:, 1] = -24.0 * _bump(u, 0.6, 2.2)
-    _cartwheel_arms(p, u, leg)
+    for side in (LEFT, RIGHT):
+        _cartwheel_foot(p, u, roll, side, scale)
+        _cartwheel_arm(p, u, side, scale)
     return p
 
 
-def _cartwheel_feet(p: Performance, u: Array, roll: Array, leg: float) -> None:
-    place = np.stack([
-        keys(u, [0.28, 0.62, 1.2, 1.6], [p.foot[0, LEFT, 0], 0.50 * leg, 0.50 * leg, 2.36 * leg + p.foot[0, LEFT, 0]]),
-        keys(u, [1.2, 1.6, 2.9], [p.foot[0, RIGHT, 0], 2.36 * leg + p.foot[0, RIGHT, 0], 2.36 * leg + p.foot[0, RIGHT, 0]]),
-    ], 1)  # fmt: skip
-    hips = through(u, [0.2, 0.66, 1.0, 1.38, 1.76, 2.1, 2.6], np.array([[0, 0.9], [0.24, 0.82], [0.6, 0.86], [1.25, 1.09], [1.9, 0.86], [2.24, 0.83], [2.36, 0.9]]))
-    for side, lift, land in ((LEFT, 1.03, 2.06), (RIGHT, 0.70, 1.73)):
-        sign = 1.0 if side == LEFT else -1.0
-        free = ease(u, lift, lift + 0.30) * (1 - ease(u, land - 0.30, land))
-        spread = sign * (48.0 * _bump(u, lift, land) + 8.0)
-        angle = (roll + spread) * _DEG
-        span = 0.97 * p.body.leg + p.body.width * 0.6
-        air = np.stack([np.sin(angle), -np.cos(angle)], -1) * span + hips * leg
-        p.foot[:, side, 0] = (1 - free) * place[:, side] + free * air[:, 0]
-        hop = 0.06 * leg * _bump(u, 0.28, 0.62) if side == LEFT else 0.0
-        p.foot[:, side, 1] = (1 - free) * p.body.ankle + free * np.maximum(air[:, 1], p.body.ankle) + hop
-        settled = np.where(u < 1.4, 0.0, -360.0)
-        p.foot_roll[:, side] = sign * ((1 - free) * settled + free * (roll + spread))
-        p.foot_pitch[:, side] = -38.0 * free
-        p.toe[:, side] = -46.0 * free
-        p.contact[:, side] = (free <= 0) & ((side == RIGHT) | (u < 0.28) | (u > 0.62))
+_WHEEL_SECONDS = 2.9
+_WHEEL_END = 2.36
+_WHEEL_ROLL = (
+    [0.3, 0.66, 1.0, 1.19, 1.38, 1.57, 1.76, 2.1, 2.5],
+    [0.0, -22.0, -98.0, -141.0, -180.0, -219.0, -262.0, -338.0, -360.0],
+)
+_WHEEL_PATH = (  # along and up, metres for a leg of 0.82 m
+    [0.2, 0.66, 1.0, 1.19, 1.38, 1.57, 1.76, 2.1, 2.6],
+    np.array([[0, 0.9], [0.24, 0.82], [0.6, 0.86], [0.9, 1.02], [1.25, 1.09], [1.6, 1.02], [1.9, 0.86], [2.22, 0.83],
+              [_WHEEL_END, 0.9]]),
+)  # fmt: skip
+_WHEEL_FEET = ((1.03, 2.06), (0.70, 1.73))  # the foot leaves and lands: left, right
+_WHEEL_HANDS = ((0.98, 1.50, 1.02), (1.26, 1.78, 1.48))  # the hand comes down, leaves, and where: left, right
 
 
-def _cartwheel_arms(p: Performance, u: Array, leg: float) -> None:
+def _cartwheel_foot(p: Performance, u: Array, roll: Array, side: int, scale: float) -> None:
+    """Step out with the left foot; then each foot flies over in a straddle and lands."""
+    (lift, land), sign = _WHEEL_FEET[side], 1.0 if side == LEFT else -1.0
+    start = p.foot[0, side, 0]
+    out = 0.50 * scale if side == LEFT else start
+    ground = keys(u, [0.28, 0.62, 1.2, 1.6], [start, out, out, _WHEEL_END * scale + start])
+    free = ease(u, lift, lift + 0.30) * (1 - ease(u, land - 0.30, land))
+    spread = sign * (48.0 * _bump(u, lift, land) + 8.0)
+    angle = (roll + spread) * _DEG
+    hip = quat_apply(turn("z", roll * _DEG), p.body.offset(f"{SIDES[side]}_hip")) + p.pelvis
+    across, rise = ground - hip[:, 0], p.body.ankle - hip[:, 1]
+    from_ground = np.arctan2(across, -rise) - angle
+    angle = angle + (1 - free) * (np.mod(from_ground + np.pi, 2 * np.pi) - np.pi)
+    span = (1 - free) * np.hypot(across, rise) + free * 0.985 * p.body.leg
+    p.foot[:, side, 0] = hip[:, 0] + span * np.sin(angle)
+    p.foot[:, side, 1] = np.maximum(hip[:, 1] - span * np.cos(angle), p.body.ankle)
+    p.foot_roll[:, side] = sign * ((1 - free) * np.where(u < 1.4, 0.0, -360.0) + free * (roll + spread))
+    p.foot_pitch[:, side], p.toe[:, side] = -38.0 * free, -46.0 * free
+    p.contact[:, side] = free <= 0
+    if side == LEFT:
+        p.foot[:, side, 1] += 0.06 * scale * _bump(u, 0.28, 0.62)
+        p.contact[(u > 0.28) & (u < 0.62), side] = 0.0
+
+
+def _cartwheel_arm(p: Performance, u: Array, side: int, scale: float) -> None:
+    """Raise the arm, plant the hand, push off, lower the arm."""
+    (down, up, place), sign = _WHEEL_HANDS[side], 1.0 if side == LEFT else -1.0
     raised = ease(u, 0.05, 0.6) - ease(u, 2.0, 2.75)
-    for side, down, up, place in ((LEFT, 0.98, 1.50, 1.02), (RIGHT, 1.26, 1.78, 1.48)):
-        sign = 1.0 if side == LEFT else -1.0
-        p.arm[:, side] += raised[:, None] * np.array([0.0, 156.0, -78.0])
-        p.elbow[:, side] -= 10.0 * raised
-        p.hand[:, side] = np.array([place * leg, 0.075 * leg, 0.02 * leg])
-        p.hand_weight[:, side] = ease(u, down - 0.22, down) - ease(u, up, up + 0.22)
-        p.hand_turn[:, side] = turn("y", sign * np.full(p.frames, 80.0 * _DEG))
-        p.hand_turn_weight[:, side] = ease(u, down - 0.22, down + 0.02) - ease(u, up - 0.04, up + 0.2)
-        p.collar[:, side, 0] = 22.0 * raised
-        p.curl[:, side] -= 0.25 * raised
+    p.arm[:, side] += raised[:, None] * np.array([0.0, 156.0, -78.0])
+    p.elbow[:, side] -= 10.0 * raised
+    p.hand[:, side] = np.array([place, 0.075, 0.02]) * scale
+    p.hand_weight[:, side] = ease(u, down - 0.22, down) - ease(u, up, up + 0.22)
+    p.hand_turn[:, side] = turn("y", sign * np.full(p.frames, 80.0 * _DEG))
+    p.hand_turn_weight[:, side] = ease(u, down - 0.22, down + 0.02) - ease(u, up - 0.04, up + 0.2)
+    p.collar[:, side, 0] = 22.0 * raised
+    p.curl[:, side] -= 0.25 * raised
+
+
+def _trunk(body: SampleBody) -> float:
+    """Height of the shoulders over the pelvis in the T-pose."""
+    return float(sum(body.offset(role)[1] for role in ("spine1", "spine2", "spine3", "left_collar", "left_shoulder")))
 
 
 def _frames(seconds: float, fps: float) -> int:
@@ -286,5 +305,6 @@ ACTIONS: dict[str, Action] = {
     "turn": turn_around, "cartwheel": cartwheel,
 }  # fmt: skip
 NATURAL_SECONDS = {
-    "stand": 2.0, "walk": 5.0, "run": 4.0, "squat": 2.8, "reach": 6.0, "wave": 3.6, "sit": 5.6, "turn": 2.6, "cartwheel": 3.2,
+    "stand": 2.0, "walk": 5.0, "run": 4.0, "squat": 2.8, "reach": 6.0, "wave": 3.6, "sit": 5.6,
+    "turn": 2.6, "cartwheel": 3.2,
 }  # fmt: skip

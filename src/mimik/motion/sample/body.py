@@ -26,6 +26,7 @@ class SampleBody:
     ankle     height of the ankle over the floor
     heel      (3,) from the ankle to the point of the heel on the floor
     ball      (3,) from the ankle to the floor under the toe joint
+    width     of the hips, to either side; shoulder_half_width: of the shoulders
     """
 
     offsets: Array
@@ -35,6 +36,7 @@ class SampleBody:
     heel: Array
     ball: Array
     width: float
+    shoulder_half_width: float
 
     @classmethod
     def of(cls, rig: Rig) -> SampleBody:
@@ -46,7 +48,8 @@ class SampleBody:
         height = max(float(sum(o[r][1] for r in ("pelvis", "left_hip", "left_knee", "left_ankle"))), 0.02 * leg)
         forward = float(o["left_foot"][2]) if o["left_foot"][2] > 0.05 * leg else 0.16 * leg
         heel = np.array([0.0, -height, -0.35 * forward])
-        return cls(offsets, leg, arm, height, heel, np.array([0.0, -height, forward]), abs(float(o["left_hip"][0])))
+        ball, shoulder = np.array([0.0, -height, forward]), abs(float(o["left_collar"][0] + o["left_shoulder"][0]))
+        return cls(offsets, leg, arm, height, heel, ball, abs(float(o["left_hip"][0])), shoulder)
 
     def offset(self, role: str) -> Array:
         """Return the T-pose offset (3,) of a role from its parent role."""

@@ -25,7 +25,7 @@ TOE_OFF = 44.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: which foot leaves at `lift` and stands again at `land` (seconds), at (x, z) metres, turned by yaw degrees."""
+    """One step: the foot of `side` leaves at `lift` and stands again at `land` seconds, at (x, z), turned by `yaw`."""
 
     side: int
     lift: float
@@ -143,7 +143,8 @@ def _swing_foot(p: Performance, t: Array, side: int, left: _Stand, next_stand: _
         ends.append((_pivot(body, place, sign * TOES_OUT + yaw, pitch), pitch))
     (ankle_a, pitch_a), (ankle_b, pitch_b) = ends
     clearance = 0.035 * body.leg * min(1.0, 0.4 + left[5])
-    path = _hermite(u, ankle_a[1], ankle_b[0], (ankle_a[1] - ankle_a[0]) / tiny * span, (ankle_b[1] - ankle_b[0]) / tiny * span)
+    leaving, arriving = (np.diff(ankle, axis=0)[0] / tiny * span for ankle in (ankle_a, ankle_b))
+    path = _hermite(u, ankle_a[1], ankle_b[0], leaving, arriving)
     path[:, 1] += clearance * np.sin(np.pi * u) ** 2
     speed_a, speed_b = (pitch_a[1] - pitch_a[0]) / tiny * span, (pitch_b[1] - pitch_b[0]) / tiny * span
     pitch = _hermite(u, pitch_a[1:], pitch_b[:1], speed_a[None] * 0.7, speed_b[None])[:, 0]

@@ -22,8 +22,10 @@ _STEADY = ("walk", "run")
 _RUN_UP = 1.8
 
 
-def sample_clip(rig: Rig, name: str = "walk", *, seconds: float | None = None, fps: float = 60.0, seed: int = 0) -> Clip:
-    """Make a clip of plausible motion: "walk", "run", "squat", "reach", "wave", "sit", "turn", "cartwheel", "stand", "medley".
+def sample_clip(
+    rig: Rig, name: str = "walk", *, seconds: float | None = None, fps: float = 60.0, seed: int = 0
+) -> Clip:
+    """Make a clip of plausible motion; names: walk, run, squat, reach, wave, sit, turn, cartwheel, stand, medley.
 
     seconds  length; the action's natural length unless given. Walking and running are cut from the middle, under way.
     seed     other numbers give other variations of path, tempo and side.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
@@ -22,7 +22,7 @@ _DEG = np.pi / 180
 class Performance:
     """Channels of T frames. Angles in degrees, places in metres; sides are (left, right), angles mean the same on both.
 
-    pelvis      (T, 3) place of the pelvis             pelvis_turn (T, 3) yaw to the left, pitch forward, roll to the right
+    pelvis      (T, 3) place of the pelvis             pelvis_turn (T, 3) yaw to the left, pitch forward, left side up
     chest, head (T, 3) yaw, pitch, roll on the pelvis, on the chest
     collar      (T, 2, 2) raised, brought forward      arm   (T, 2, 3) forward, out to the side, turned inward
     elbow       (T, 2) bent                            pronation (T, 2) palm turned back
@@ -58,7 +58,6 @@ class Performance:
     toe: Array
     contact: Array
     knee_out: Array
-    notes: list[str] = field(default_factory=list)
 
     @property
     def frames(self) -> int:
@@ -71,6 +70,7 @@ class Performance:
         return np.arange(self.frames) / self.fps
 
 
+_CHANNELS = tuple(f.name for f in fields(Performance))[2:]
 STANCE_HALF_WIDTH = 1.15
 TOES_OUT = 9.0
 
@@ -140,7 +140,7 @@ def role_rotations(p: Performance) -> Array:
 
 
 def finger_curls(p: Performance) -> dict[str, Array]:
-    """Return the rotation (T, 4) of each finger role on its parent in T-pose axes: fingers bend to the palm, thumbs rest."""
+    """Return the rotation (T, 4) of each finger role on its parent in T-pose axes: fingers bend to the palm."""
     curls = {}
     for side, name in enumerate(SIDES):
         sign = -1.0 if side == LEFT else 1.0
@@ -155,19 +155,16 @@ def finger_curls(p: Performance) -> dict[str, Array]:
 
 def concatenate(parts: list[Performance]) -> Performance:
     """Join performances end to end, each beginning where and facing as the one before ended."""
-    placed = [parts[0]]
+    placed = parts[:1]
     for part in parts[1:]:
         placed.append(_placed_after(placed[-1], part))
     first = parts[0]
-    names = [f.name for f in fields(Performance) if f.name not in ("body", "fps", "notes")]
-    arrays = {name: np.concatenate([getattr(p, name) for p in placed]) for name in names}
-    return Performance(body=first.body, fps=first.fps, **arrays)
+    return Performance(first.body, first.fps, *(np.concatenate([getattr(p, n) for p in placed]) for n in _CHANNELS))
 
 
 def crop(p: Performance, start: int, frames: int) -> Performance:
     """Return some frames of a performance."""
-    names = [f.name for f in fields(Performance) if f.name not in ("body", "fps", "notes")]
-    return Performance(body=p.body, fps=p.fps, **{n: getattr(p, n)[start : start + frames] for n in names})
+    return Performance(p.body, p.fps, *(getattr(p, n)[start : start + frames].copy() for n in _CHANNELS))
 
 
 def placed(p: Performance, yaw_deg: float, shift: Array) -> Performance:
@@ -226,8 +223,8 @@ def _arm(p: Performance, D: Array, side: int, shoulder: Array, q_chest: Array) -
     q_lower = quat_mul(q_upper, _sided(turn("y", -p.elbow[:, side] * _DEG), side))
     weight = p.hand_weight[:, side, None]
     if weight.any():
-        hinge = _sided_vector(np.array([0.0, -1.0, 0.0]), side)
-        pole = quat_apply(q_chest, _sided_vector(np.array([0.45, -0.75, -0.5]), side))
+        hinge = np.array([0.0, -1.0 if side == LEFT else 1.0, 0.0])
+        pole = quat_apply(q_chest, _sided_vector(np.array([0.5, -0.5, -0.75]), side))
         upper, lower = p.body.offset(f"{name}_elbow"), p.body.offset(f"{name}_wrist")
         reach_upper, reach_lower = solve_two_bone(shoulder, p.hand[:, side], pole, upper, lower, hinge)
         q_upper = quat_slerp(q_upper, reach_upper, p.hand_weight[:, side])
@@ -268,4 +265,3 @@ def _in_front(direction: Array) -> Array:
 
 def _sided_vector(v: Array, side: int) -> Array:
     return v if side == LEFT else v * np.array([-1.0, 1.0, 1.0])
-

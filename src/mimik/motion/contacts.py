@@ -1,0 +1,170 @@
+"""When the feet stand: contact with the floor from speed and height, with hysteresis, in seconds rather than frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimik._types import Array, BoolArray
+from mimik.motion.clip import Clip
+from mimik.rig.role_space import tpose_positions
+
+FOOT_ROLES = (("left_ankle", "left_foot"), ("right_ankle", "right_foot"))
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRule:
+    """What counts as standing. Speeds in m/s and lengths in metres for a leg of 0.85 m; they scale with the body.
+
+    A point comes into contact when slower than `slow` and lower than `low` over its floor, and leaves when faster than
+    `fast` or higher than `high`. Contacts shorter than `shortest` seconds are dropped, gaps shorter than `gap` closed.
+    Frames where the point has strayed more than `stray` from where it stood most of the time are not contact.
+    """
+
+    slow: float = 0.20
+    fast: float = 0.40
+    low: float = 0.045
+    high: float = 0.070
+    shortest: float = 0.07
+    gap: float = 0.05
+    stray: float = 0.030
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FootContacts:
+    """Contacts of the ankles (flat or heel) and of the toe joints with the floor.
+
+    ankle, toe  (T, 2) left, right        floor  height of the floor in metres
+    """
+
+    ankle: BoolArray
+    toe: BoolArray
+    floor: float
+
+    @property
+    def foot(self) -> BoolArray:
+        """(T, 2) some part of the foot stands."""
+        return self.ankle | self.toe
+
+
+def clip_contacts(clip: Clip, rule: ContactRule | None = None) -> FootContacts:
+    """Find the foot contacts of a clip on level ground. A foot the rig lacks is never in contact."""
+    points = clip.positions()
+    ankle, toe = np.zeros((2, clip.frame_count, 2), dtype=bool)
+    scale = leg_length(clip) / 0.85
+    standing = tpose_positions(clip.rig)[:, 1]
+    floors = []
+    for side, roles in enumerate(FOOT_ROLES):
+        for role, found in zip(roles, (ankle, toe)):
+            joint = clip.rig.roles.get(role)
+            if joint is None:
+                continue
+            found[:, side] = point_contacts(points[:, joint], clip.fps, rule, scale=scale)
+            if found[:, side].any():
+                height = float(np.median(points[found[:, side], joint, 1]))
+                floors.append((height - standing[joint], int(found[:, side].sum())))
+    return FootContacts(ankle, toe, _floor(floors, points, clip))
+
+
+def point_contacts(
+    points: Array, fps: float, rule: ContactRule | None = None, *, scale: float = 1.0, floor: float | None = None
+) -> BoolArray:
+    """Say when one point (T, 3) stands on level ground (T,).
+
+    scale  leg length over 0.85 m; floor: height of the point when it stands, found from the motion unless given.
+    NaN frames are never contact. The finding does not depend on the frame rate.
+    """
+    rule = rule or ContactRule()
+    seen = np.isfinite(points).all(axis=1)
+    if seen.sum() < 2:
+        return np.zeros(len(points), dtype=bool)
+    frames = np.arange(len(points))
+    filled = np.stack([np.interp(frames, frames[seen], points[seen, k]) for k in range(3)], axis=1)
+    calm = gaussian_filter1d(filled, _smoothing_seconds(filled, fps, scale) * fps, axis=0, mode="nearest")
+    speed = np.linalg.norm(np.gradient(calm, axis=0), axis=1) * fps
+    height = calm[:, 1] - (_standing_height(calm[:, 1], speed, rule, scale) if floor is None else floor)
+    enter = (speed < rule.slow * scale) & (height < rule.low * scale) & seen
+    stay = (speed < rule.fast * scale) & (height < rule.high * scale) & seen
+    standing = _hysteresis(enter, stay)
+    standing = _close_gaps(standing, round(rule.gap * fps)) & seen
+    standing &= _near_its_place(calm, standing, rule.stray * scale)
+    return _drop_short(standing, max(1, round(rule.shortest * fps)))
+
+
+def intervals(mask: BoolArray) -> list[tuple[int, int]]:
+    """Return the runs of True in a mask (T,) as half-open frame ranges."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def leg_length(clip: Clip) -> float:
+    """Return the mean length of the legs in metres, hip to ankle along the bones; 0.85 where the rig lacks them."""
+    points, roles, lengths = tpose_positions(clip.rig), clip.rig.roles, []
+    for side in ("left", "right"):
+        chain = [roles.get(f"{side}_{part}") for part in ("hip", "knee", "ankle")]
+        if None not in chain:
+            bones = np.diff(points[np.array(chain, dtype=np.int64)], axis=0)
+            lengths.append(float(np.linalg.norm(bones, axis=1).sum()))
+    return float(np.mean(lengths)) if lengths and np.mean(lengths) > 1e-6 else 0.85
+
+
+def _floor(floors: list[tuple[float, int]], points: Array, clip: Clip) -> float:
+    """Return the floor's height: the median of the contacts' own, weighted by how long each stands."""
+    if not floors:
+        feet = [clip.rig.roles[r] for pair in FOOT_ROLES for r in pair if r in clip.rig.roles]
+        return float(np.percentile(points[:, feet, 1].min(axis=1), 2)) if feet else 0.0
+    heights, frames = np.array(floors).T
+    order = np.argsort(heights)
+    return float(heights[order][np.searchsorted(np.cumsum(frames[order]), 0.5 * frames.sum())])
+
+
+def _smoothing_seconds(points: Array, fps: float, scale: float) -> float:
+    """Choose the smoothing from the noise, which third differences show: 15 ms for clean data, 80 ms at most."""
+    if len(points) < 8:
+        return 0.015
+    third = np.diff(points, n=3, axis=0)
+    noise = float(np.median(np.abs(third))) / (0.6745 * np.sqrt(20.0))
+    return float(np.clip(0.015 + 8.0 * max(noise / scale - 2e-4 * 60.0 / fps, 0.0), 0.015, 0.080))
+
+
+def _standing_height(height: Array, speed: Array, rule: ContactRule, scale: float) -> float:
+    """Find the height at which the point stands: the lowest well-visited height while it is slow."""
+    slow = height[speed < rule.slow * scale]
+    if len(slow) < 3:
+        return float(np.percentile(height, 1))
+    return float(np.median(slow[slow <= np.percentile(slow, 10) + 0.5 * rule.low * scale]))
+
+
+def _hysteresis(enter: BoolArray, stay: BoolArray) -> BoolArray:
+    result = np.zeros_like(enter)
+    for start, end in intervals(stay):
+        result[start:end] = enter[start:end].any()
+    return result
+
+
+def _close_gaps(mask: BoolArray, longest: int) -> BoolArray:
+    result = mask.copy()
+    runs = intervals(mask)
+    for (_, end), (start, _) in pairwise(runs):
+        if start - end <= longest:
+            result[end:start] = True
+    return result
+
+
+def _near_its_place(points: Array, mask: BoolArray, stray: float) -> BoolArray:
+    near = np.zeros_like(mask)
+    for start, end in intervals(mask):
+        place = np.median(points[start:end], axis=0)
+        near[start:end] = np.linalg.norm(points[start:end] - place, axis=1) <= stray
+    return near
+
+
+def _drop_short(mask: BoolArray, shortest: int) -> BoolArray:
+    result = mask.copy()
+    for start, end in intervals(mask):
+        if end - start < shortest:
+            result[start:end] = False
+    return result

@@ -1,0 +1,164 @@
+"""Feet that stay where they stand: contacts held by the legs alone, the body's look unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from mimik._types import Array, BoolArray
+from mimik.motion.clip import Clip
+from mimik.motion.contacts import FootContacts, clip_contacts, intervals
+from mimik.rig.role_space import tpose_positions
+from mimik.rig.two_bone import adjust_two_bone
+from mimik.rotation import quat_apply, quat_inv, quat_mul
+
+BLEND_SECONDS = 0.25
+_STRETCH = 0.999
+
+
+def lock_feet(
+    clip: Clip, contacts: FootContacts | None = None, *, level: bool = False, blend: float = BLEND_SECONDS
+) -> Clip:
+    """Return the clip with each foot held still while it stands.
+
+    contacts  when the feet stand; found from the clip unless given
+    level     also bring standing feet to the height they have in the T-pose over the contacts' floor, and lift feet
+              that reach below it
+    blend     seconds over which a correction fades in and out beside a contact
+    Hips and knees turn, the feet keep their world orientation; where a leg would have to stretch, the pelvis sinks.
+    Legs the rig lacks are left alone.
+    """
+    contacts = clip_contacts(clip) if contacts is None else contacts
+    limbs = {side: (f"{side}_hip", f"{side}_knee", f"{side}_ankle") for side in ("left", "right")}
+    limbs = {side: limb for side, limb in limbs.items() if all(role in clip.rig.roles for role in limb)}
+    points = clip.positions()
+    moves = {}
+    for side in limbs:
+        column = 0 if side == "left" else 1
+        moves[side] = _corrections(clip, points, side, contacts, column, level=level, blend=blend)
+    if not any(np.abs(move).max(initial=0.0) > 0 for move in moves.values()):
+        return clip
+    clip = _sink(clip, points, moves, contacts)
+    return move_limb_ends(clip, {limbs[side]: move for side, move in moves.items()}, points)
+
+
+def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before: Array | None = None) -> Clip:
+    """Move the ends of limbs (start, middle and end role) by (T, 3) metres through their start and middle joints.
+
+    The ends keep their world orientation, the limbs their bend plane and twist. `before` (T, J, 3): the joint positions
+    the moves refer to, the clip's own unless given. Ends out of reach go as far as the limb allows.
+    """
+    world = clip.world()
+    goal = world.positions if before is None else before
+    q_world = np.array(world.rotations)
+    q_local = np.array(clip.rotations)
+    for (start, middle, end), move in moves.items():
+        a, b, c = (clip.rig.roles[role] for role in (start, middle, end))
+        hinge = quat_apply(q_world[:, b], quat_apply(quat_inv(clip.rig.q_world_tpose[b]), _hinge(start)))
+        target = goal[:, c] + move
+        p = world.positions
+        turn_a, turn_b = adjust_two_bone(p[:, a], p[:, b], p[:, c], target, hinge)
+        _turn_between(clip, q_world, q_local, a, b, turn_a)
+        _turn_between(clip, q_world, q_local, b, c, turn_b)
+        q_local[:, c] = quat_mul(quat_inv(q_world[:, clip.rig.parents[c]]), q_world[:, c])
+    return replace(clip, rotations=q_local)
+
+
+def _turn_between(clip: Clip, q_world: Array, q_local: Array, first: int, last: int, turn: Array) -> None:
+    """Turn the joints of one bone, from `first` down to before `last`, together in the world."""
+    parents, chain = clip.rig.parents, []
+    joint = int(parents[last])
+    while joint >= first:
+        chain.append(joint)
+        joint = int(parents[joint])
+    for j in reversed(chain):
+        q_world[:, j] = quat_mul(turn, q_world[:, j])
+        parent = parents[j]
+        q_local[:, j] = quat_mul(quat_inv(q_world[:, parent]), q_world[:, j]) if parent >= 0 else q_world[:, j]
+
+
+def _hinge(start_role: str) -> Array:
+    if start_role.endswith("hip"):
+        return np.array([1.0, 0.0, 0.0])
+    return np.array([0.0, -1.0 if start_role.startswith("left") else 1.0, 0.0])
+
+
+def _corrections(
+    clip: Clip, points: Array, side: str, contacts: FootContacts, column: int, *, level: bool, blend: float
+) -> Array:
+    """Return how far the ankle must move in each frame (T, 3)."""
+    ankle_joint = clip.rig.roles[f"{side}_ankle"]
+    toe_joint = clip.rig.roles.get(f"{side}_foot", ankle_joint)
+    standing = tpose_positions(clip.rig)[:, 1] + contacts.floor
+    move = np.zeros((clip.frame_count, 3))
+    stands = contacts.foot[:, column]
+    over = (points[:, [ankle_joint, toe_joint], 1] - standing[[ankle_joint, toe_joint]]).min(axis=1)
+    for start, end in intervals(stands):
+        ankle, toe = points[start:end, ankle_joint], points[start:end, toe_joint]
+        move[start:end] = _hold(ankle, toe, contacts.toe[start:end, column])
+        if level:
+            move[start:end, 1] = -over[start:end]
+    _fade(move, stands, max(1, round(blend * clip.fps)))
+    if level:
+        move[:, 1] = np.maximum(move[:, 1], -over)
+    return move
+
+
+def _hold(ankle: Array, toe: Array, on_toe: BoolArray) -> Array:
+    """Return moves (T, 3) that keep the standing point still: the toe joint while it stands, else the ankle."""
+    move = np.zeros_like(ankle)
+    runs = [(a, b, toe) for a, b in intervals(on_toe)] + [(a, b, ankle) for a, b in intervals(~on_toe)]
+    first = max(runs, key=lambda run: run[1] - run[0])
+    move[first[0] : first[1]] = np.median(first[2][first[0] : first[1]], axis=0) - first[2][first[0] : first[1]]
+    for a, b, point in sorted((run for run in runs if run[0] > first[0]), key=lambda run: run[0]):
+        move[a:b] = point[a - 1] + move[a - 1] - point[a:b]
+    for a, b, point in sorted((run for run in runs if run[0] < first[0]), key=lambda run: -run[0]):
+        move[a:b] = point[b] + move[b] - point[a:b]
+    return move
+
+
+def _fade(move: Array, stands: BoolArray, blend: int) -> None:
+    """Fade the moves of neighbouring contacts into each other, or out and in, between them."""
+    frames = np.arange(len(move))
+    for start, end in intervals(~stands):
+        gap = frames[start:end]
+        length = min(blend, end - start + 1)
+        if start > 0:
+            move[start:end] += (1.0 - _ease((gap - (start - 1)) / length))[:, None] * move[start - 1]
+        if end < len(move):
+            move[start:end] += (1.0 - _ease((end - gap) / length))[:, None] * move[end]
+
+
+def _sink(clip: Clip, points: Array, moves: dict[str, Array], contacts: FootContacts) -> Clip:
+    """Lower the root where a standing leg could not reach its place."""
+    needed = np.zeros(clip.frame_count)
+    roles = clip.rig.roles
+    for side, move in moves.items():
+        hip, knee, ankle = (points[:, roles[f"{side}_{part}"]] for part in ("hip", "knee", "ankle"))
+        length = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(ankle - knee, axis=1)
+        target = ankle + move
+        across = ((target - hip)[:, [0, 2]] ** 2).sum(axis=1)
+        rise = np.sqrt(np.maximum((_STRETCH * length) ** 2 - across, 0.0))
+        too_high = hip[:, 1] - target[:, 1] - rise
+        longest = np.maximum(_STRETCH * length, np.linalg.norm(ankle - hip, axis=1))
+        stretched = np.linalg.norm(target - hip, axis=1) > longest
+        stands = contacts.foot[:, 0 if side == "left" else 1]
+        needed = np.maximum(needed, np.where(stands & stretched & (hip[:, 1] > target[:, 1]), too_high, 0.0))
+    if not needed.any():
+        return clip
+    width = 0.08 * clip.fps
+    needed = maximum_filter1d(needed, 2 * max(1, round(2 * width)) + 1)
+    needed = gaussian_filter1d(needed, max(width, 1e-3), mode="nearest")
+    root = clip.root - needed[:, None] * np.array([0.0, 1.0, 0.0])
+    moved = clip.translations
+    if moved is not None:
+        moved = np.array(moved)
+        moved[:, 0] = root
+    return replace(clip, root=root, translations=moved)
+
+
+def _ease(u: Array) -> Array:
+    u = np.clip(u, 0.0, 1.0)
+    return u**3 * (10.0 - 15.0 * u + 6.0 * u * u)

@@ -159,9 +159,9 @@ class TPoseFromMotion:
         self.known[joint] = rounded(q, [(bone, target)]) if turned is None or same else q
 
     def _following_bone(self, joint: int, bone: Array, target: Array) -> Array:
-        """Return the rotation in which `joint` turns as the one above on average, its bone along `target`."""
-        q = self._follow(joint, self._solved_above(joint))
-        return quat_mul(quat_between(quat_apply(q, bone), target), q)
+        """Return the rotation with the bone along `target` in which `joint` twists as the one above on average."""
+        q = quat_mul(quat_inv(self._change(self._solved_above(joint))), self.q[:, joint])
+        return robust_mean(quat_mul(quat_between(quat_apply(q, bone), target), q))
 
     def _hand(self, side: str, wrist: int, elbow: int) -> Array:
         """Return the direction of the hand in the wrist's frame; without fingers the axis that goes on the forearm."""

@@ -84,6 +84,10 @@ class Bones:
             q[..., b, :] = quat_mul(q[..., b, :], quat_slerp(np.array([0.0, 0.0, 0.0, 1.0]), twist, self.share[b]))
         return q, p
 
+    def bound(self) -> tuple[Array, Array]:
+        """Return the bones' rotations (B, 4), all identity, and pivots (B, 3) in the bind pose."""
+        return np.tile([0.0, 0.0, 0.0, 1.0], (len(self.base), 1)), self.pivots
+
     def matrices(self, q_world: Array, p_world: Array) -> Array:
         """Return (..., B, 3, 4) maps of bind-pose points to where the bones carry them now."""
         q, p = self.turns(q_world, p_world)

@@ -83,7 +83,7 @@ def _limb(
         stations.append((0.55, body.bones.twist(top, bottom, twist)))
     elif twist == 0.0 and len(joints) > 1:
         stations.append((1.0 - 0.5 * bend, body.bones.half(joints[-2], bottom)))
-    places = (0.0, 1.0 if lower.endswith(("knee", "elbow")) else 0.9)
+    places = (0.0, {"knee": 1.0, "elbow": 1.0, "wrist": 0.85, "ankle": 0.9}[lower.split("_")[1]])
     bands = tuple((t, half * body.scale) for t, half in zip(places, rings) if half > 0.0)
     return Part(start, end, FRONT, rows, stations, blend=blend * body.scale, bands=bands)
 

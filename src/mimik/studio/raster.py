@@ -285,20 +285,23 @@ def draw_dots(points: Array, colors: Array, radius: float, eye: Array, axes: Arr
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def resolve(image: Array, samples: int, out: Array) -> None:
-    """Average samples x samples pixels and write sRGB bytes (H, W, 3)."""
+def resolve(image: Array, samples: int, table: Array, out: Array) -> None:
+    """Average samples x samples pixels and write sRGB bytes (H, W, 3) by a table of bytes over 0 to 1."""
     height, width = out.shape[:2]
-    scale = 1.0 / (samples * samples)
+    scale = np.float32((len(table) - 1) / (samples * samples))
+    top = len(table) - 1
     for r in range(height):
         for c in range(width):
             for k in range(3):
-                total = 0.0
+                total = np.float32(0.0)
                 for i in range(samples):
                     for j in range(samples):
-                        total += max(0.0, image[r * samples + i, c * samples + j, k])
-                total *= scale
-                if total <= 0.0031308:
-                    total = 12.92 * total
-                else:
-                    total = 1.055 * total ** (1 / 2.4) - 0.055
-                out[r, c, k] = np.uint8(min(255.0, 255.0 * total + 0.5))
+                        total += image[r * samples + i, c * samples + j, k]
+                out[r, c, k] = table[min(top, max(0, int(total * scale + np.float32(0.5))))]
+
+
+def srgb_table(size: int = 8192) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """Return sRGB bytes of linear light 0 to 1 in even steps."""
+    value = np.linspace(0.0, 1.0, size)
+    coded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
+    return np.round(255.0 * coded).astype(np.uint8)

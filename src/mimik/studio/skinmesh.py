@@ -1,19 +1,32 @@
 """A triangle mesh that hangs on bones: linear blend skinning and vertex normals, compiled."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numba as nb
 import numpy as np
 
 from mimik._types import Array, IntArray
-from mimik.studio.bones import Bones
 
 INFLUENCES = 4
 
 
+class Binding(Protocol):
+    """Bones a mesh hangs on: how they stood when it was bound, and how they stand now."""
+
+    def bound(self) -> tuple[Array, Array]:
+        """Return rotations (B, 4) and places (B, 3) of the bones when the mesh was bound."""
+
+    def turns(self, q_world: Array, p_world: Array) -> tuple[Array, Array]:
+        """Return rotations (..., B, 4) and places (..., B, 3) of the bones for joints (..., J, 4), (..., J, 3) now."""
+
+    def matrices(self, q_world: Array, p_world: Array) -> Array:
+        """Return maps (..., B, 3, 4) of points of the bound mesh to where each bone carries them now."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinMesh:
-    """A closed surface on bones.
+    """A surface on bones.
 
     vertices  (V, 3) in the bind pose, metres    faces   (F, 3) counter-clockwise seen from outside
     index     (V, 4) bones, weights (V, 4) sum to one
@@ -27,13 +40,23 @@ class SkinMesh:
     weights: Array
     shade: Array
     tint: Array
-    bones: Bones
+    bones: Binding
     colors: Array | None = None
 
     def paint(self, body: Array) -> Array:
         """Return vertex colours (V, 3): the mesh's own, or the body colour (3,); creases darkened."""
         plain = body if self.colors is None else self.colors
         return np.ascontiguousarray(plain * (0.35 + 0.65 * self.shade[:, None]))
+
+    def thinned(self, step: int) -> "SkinMesh":
+        """Return the cloud of every `step`-th vertex, without faces, for measuring quickly."""
+        some = slice(None, None, step)
+        none = np.empty((0, 3), dtype=np.int64)
+        colors = None if self.colors is None else self.colors[some]
+        return SkinMesh(
+            np.ascontiguousarray(self.vertices[some]), none, np.ascontiguousarray(self.index[some]),
+            np.ascontiguousarray(self.weights[some]), self.shade[some], self.tint[some], self.bones, colors,
+        )  # fmt: skip
 
     def pose(self, q_world: Array, p_world: Array) -> Array:
         """Return vertices (..., V, 3) for joints at q_world (..., J, 4), p_world (..., J, 3)."""

@@ -13,6 +13,7 @@ from mimik.studio.theme import Theme, linear
 SAMPLES = 2
 SHADOW_SIZE = 640
 CONTACT_CELL = 0.03
+SRGB = raster.srgb_table()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +72,7 @@ class Stage:
             colors = np.tile(linear(some.color), (len(points), 1))
             raster.draw_dots(points[order], colors, some.radius, camera.eye, camera.axes, camera.focal, depth, image)
         out = np.empty((self.camera.height, self.camera.width, 3), dtype=np.uint8)
-        raster.resolve(image, SAMPLES, out)
+        raster.resolve(image, SAMPLES, SRGB, out)
         return out
 
     def _background(self, camera: Camera) -> tuple[Array, Array]:

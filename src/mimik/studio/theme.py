@@ -33,7 +33,7 @@ class Theme:
 
 
 LIGHT = Theme(
-    name="light", sky_top="#eef1f5", sky="#f6f7f9", ground="#e9edf2", line="#c3ccd8", text="#27303b", shadow="#3c4a63",
+    name="light", sky_top="#f1f4f7", sky="#f4f6f8", ground="#e9edf2", line="#c3ccd8", text="#27303b", shadow="#3c4a63",
     bodies=("#dcd5cb", "#9fc0e6", "#a8d5b5", "#e9b6a0", "#c9b6e4"),
     accents=("#5d6673", "#2f567f", "#2f6b4b", "#8c4a37", "#5c4685"),
     dots=("#f4612e", "#1f7ae0", "#12a06b", "#b23bc4", "#e0a100"),
@@ -41,7 +41,7 @@ LIGHT = Theme(
     shadow_strength=0.40,
 )  # fmt: skip
 DARK = Theme(
-    name="dark", sky_top="#14181f", sky="#1b2029", ground="#262c37", line="#46505f", text="#e6ebf2", shadow="#000000",
+    name="dark", sky_top="#171b22", sky="#1a1f27", ground="#262c37", line="#46505f", text="#e6ebf2", shadow="#000000",
     bodies=("#d2cbc2", "#7fb0e8", "#86cfa0", "#ec9f80", "#bb9ff0"),
     accents=("#4a525e", "#234a75", "#21603f", "#7d3c2a", "#4c3678"),
     dots=("#ff7a45", "#4ea3ff", "#2ed596", "#d46bea", "#ffc633"),

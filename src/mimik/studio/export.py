@@ -1,0 +1,79 @@
+"""Pictures into files: PNG, GIF and MP4, written beside their place and moved in when whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image as Pillow
+
+from mimik.errors import FileError, MissingExtraError
+from mimik.io.files import atomic_write
+from mimik.studio.film import Image
+
+
+def write_png(path: Path, image: Image) -> None:
+    """Write one picture (H, W, 3)."""
+    with atomic_write(path) as part:
+        Pillow.fromarray(image).save(part, format="PNG", optimize=True)
+
+
+def write_gif(path: Path, images: Iterator[Image], fps: float, *, colors: int = 128) -> None:
+    """Write pictures as a GIF that loops. Delays are whole hundredths of a second, chosen so that they add up right."""
+    frames = list(images)
+    palette = _palette(frames, colors)
+    coded = [Pillow.fromarray(frame).quantize(palette=palette, dither=Pillow.Dither.NONE) for frame in frames]
+    ends = np.round(np.arange(1, len(frames) + 1) * 100.0 / fps).astype(int)
+    delays = [int(d) * 10 for d in np.maximum(np.diff(ends, prepend=0), 2)]
+    with atomic_write(path) as part:
+        coded[0].save(
+            part, format="GIF", save_all=True, append_images=coded[1:], duration=delays, loop=0, disposal=1,
+            optimize=False,
+        )  # fmt: skip
+
+
+def write_mp4(path: Path, images: Iterator[Image], fps: float) -> None:
+    """Write pictures as H.264 video that plays everywhere; raises MissingExtraError without `mimik[video]`."""
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+    except ImportError:
+        raise MissingExtraError("writing MP4", "video") from None
+    with atomic_write(path) as part:
+        first = next(images)
+        height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
+        command = [
+            get_ffmpeg_exe(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24",
+            "-s", f"{width}x{height}", "-r", f"{fps:.6f}", "-i", "-", "-an", "-c:v", "libx264", "-crf", "18",
+            "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", os.fspath(part),
+        ]  # fmt: skip
+        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert encoder.stdin is not None and encoder.stderr is not None
+        try:
+            for image in _again(first, images):
+                encoder.stdin.write(np.ascontiguousarray(image[:height, :width]).tobytes())
+            encoder.stdin.close()
+            said = encoder.stderr.read().decode(errors="replace")
+            if encoder.wait() != 0:
+                raise FileError(path, f"the video encoder failed: {said.strip()[-300:]}")
+        except BrokenPipeError:
+            said = encoder.stderr.read().decode(errors="replace")
+            raise FileError(path, f"the video encoder failed: {said.strip()[-300:]}") from None
+        finally:
+            if encoder.poll() is None:
+                encoder.kill()
+                encoder.wait()
+            encoder.stderr.close()
+
+
+def _again(first: Image, rest: Iterator[Image]) -> Iterator[Image]:
+    yield first
+    yield from rest
+
+
+def _palette(frames: list[Image], colors: int) -> Pillow.Image:
+    """Return one palette for all frames, from a sheet of a few of them, so that colours do not flicker."""
+    some = [frames[i][::2, ::2] for i in np.unique(np.linspace(0, len(frames) - 1, 6).astype(int))]
+    return Pillow.fromarray(np.concatenate(some)).quantize(colors, method=Pillow.Quantize.MEDIANCUT)

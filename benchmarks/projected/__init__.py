@@ -1,0 +1,1 @@
+"""The projected solver's experiment: data, baselines, peers, figures."""

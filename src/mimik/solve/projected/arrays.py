@@ -1,0 +1,154 @@
+"""The arrays the kernels work on: the model, the goals, the workspace; and the codes they hold.
+
+J joints, N values (degrees of freedom), G goals, D values on the longest path from root to tip.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mimik._types import Array, BoolArray, IntArray
+
+AXES, BALL, FREE = 0, 1, 2
+"""Joint kinds: a sequence of elementary axes (none: fixed), a swing-twist ball, a ball without limits."""
+
+POSITION, ORIENTATION, DIRECTION, LOOK_AT, POLE, DISTANCE, ABOVE, MASS_CENTRE = range(8)
+"""Goal kinds."""
+
+GOAL_ROWS: tuple[int, ...] = (3, 3, 3, 3, 3, 1, 1, 2)
+"""Residual rows of each goal kind."""
+
+REACHED, STATIONARY, STALLED, EXHAUSTED = range(4)
+"""Why a minimisation ended: goals met, first-order optimum, no further descent, out of iterations."""
+
+
+class ModelArrays(NamedTuple):
+    """A figure as the kernels see it."""
+
+    parents: IntArray  # (J,) -1 for the root
+    offsets: Array  # (J, 3) metres, in the parent's frame
+    rest: Array  # (J, 4) q_parent_joint at zero values
+    kind: IntArray  # (J,) AXES, BALL or FREE
+    first: IntArray  # (J,) first value of the joint
+    count: IntArray  # (J,) values of the joint
+    owner: IntArray  # (N,) joint of each value
+    slides: BoolArray  # (N,) True: metres along the axis, False: radians about it
+    axes: Array  # (N, 3) unit axes: of a slide in the parent's frame, of a turn in the joint's own
+    lower: Array  # (N,)
+    upper: Array  # (N,)
+    cone: Array  # (J,) largest swing angle of a ball, infinite where its swing is a box
+    scale: Array  # (N,) metric of the values: how dear a unit of change is
+    affects: BoolArray  # (J, N) does this value move this joint's frame
+    mass: Array  # (J,) share of the body's mass that moves with the joint, sums to one
+    mass_point: Array  # (J, 3) where that mass sits in the joint's frame
+
+
+class GoalArrays(NamedTuple):
+    """The goals as the kernels see them."""
+
+    kind: IntArray  # (G,)
+    joints: IntArray  # (G, 3) joints the goal speaks of, -1 where it needs fewer
+    points: Array  # (G, 3, 3) points on those joints, in their frames, metres
+    vector: Array  # (G, 3) unit direction in the first joint's frame
+    target: Array  # (G, 4) point, direction, quaternion, or a length
+    weight: Array  # (G, 3, 3) S with S'S = W
+    pinned: BoolArray  # (G,)
+    reach: Array  # (G,) what counts as met, metres or radians (or their like)
+    tip: IntArray  # (G,) deepest value each goal depends on, -1 for none
+    path: IntArray  # (N, D) values above each value, root first, itself last
+    depth: IntArray  # (N,) how many stand above it
+    near: Array  # (N,) values to stay near
+    near_weight: Array  # (N,) zero where nothing is asked
+    support: Array  # (S, 2) corners of the ground area for the centre of mass, x and z
+
+
+class Workspace(NamedTuple):
+    """Room for one problem on one thread; made once, reused for every frame."""
+
+    q: Array  # (J, 4) world rotations
+    p: Array  # (J, 3) world positions
+    axis: Array  # (N, 3) world axes
+    basis: Array  # (J, 2) direction of swing of a ball in a cone
+    point: Array  # (G, 3, 3) world points of the goals
+    residual: Array  # (G, 3)
+    shift: Array  # (G, 3) multipliers of pinned goals over their weight
+    by_point: Array  # (3, 3, 3) derivative of one residual by its points
+    by_turn: Array  # (3, 3) derivative of one residual by a turn of its first joint
+    column: Array  # (G, 3, D) unweighted Jacobian of each goal along its path
+    rows: Array  # (G, 3, D) weighted Jacobian
+    force: Array  # (G, 3) weighted residual
+    lever: Array  # (3, D)
+    gradient: Array  # (N,)
+    hessian: Array  # (N, D) Gauss-Newton part, row k over the path of value k
+    bend: Array  # (N, D) second-order part
+    factor: Array  # (N, D)
+    right: Array  # (N,)
+    delta: Array  # (N,)
+    low: Array  # (N,) room below
+    high: Array  # (N,) room above
+    held: BoolArray  # (N,)
+    trial: Array  # (N,)
+    trial_base: Array  # (J, 4)
+    start: Array  # (N,)
+    start_base: Array  # (J, 4)
+    best: Array  # (N,)
+    best_base: Array  # (J, 4)
+    mass: Array  # (J,) mass at and below each joint
+    moment: Array  # (J, 3) mass times its centre, at and below each joint
+    mats: Array  # (6, 3, 3) small matrices
+
+
+class Settings(NamedTuple):
+    """What steers the iteration; see `Options`."""
+
+    iterations: int
+    restarts: int
+    tolerance: float  # goals this near count as met, times each goal's reach
+    gradient_tolerance: float
+    damping: float
+    pin_weight: float
+    pin_rounds: int
+    pull: float  # share of the way to the natural pose taken before each solve
+
+
+def make_workspace(model: ModelArrays, goals: GoalArrays) -> Workspace:
+    """Allocate the room for one problem."""
+    joints, values = model.parents.shape[0], model.owner.shape[0]
+    count, width = goals.kind.shape[0], goals.path.shape[1]
+
+    def room(*shape: int) -> Array:
+        return np.zeros(shape)
+
+    return Workspace(
+        q=room(joints, 4),
+        p=room(joints, 3),
+        axis=room(values, 3),
+        basis=room(joints, 2),
+        point=room(count, 3, 3),
+        residual=room(count, 3),
+        shift=room(count, 3),
+        by_point=room(3, 3, 3),
+        by_turn=room(3, 3),
+        column=room(count, 3, width),
+        rows=room(count, 3, width),
+        force=room(count, 3),
+        lever=room(3, width),
+        gradient=room(values),
+        hessian=room(values, width),
+        bend=room(values, width),
+        factor=room(values, width),
+        right=room(values),
+        delta=room(values),
+        low=room(values),
+        high=room(values),
+        held=np.zeros(values, dtype=np.bool_),
+        trial=room(values),
+        trial_base=room(joints, 4),
+        start=room(values),
+        start_base=room(joints, 4),
+        best=room(values),
+        best_base=room(joints, 4),
+        mass=room(joints),
+        moment=room(joints, 3),
+        mats=room(6, 3, 3),
+    )

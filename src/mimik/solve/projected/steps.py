@@ -1,0 +1,348 @@
+# mypy: disable-error-code="no-untyped-def"
+# ruff: noqa: ANN001, ANN202
+"""The compiled iterations: the projected second-order step, the published projected gradient, restarts, batches.
+
+Arguments as in `kernels.py`. Nothing is allocated inside an iteration.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, REACHED, STALLED, STATIONARY
+from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
+
+STUCK = 1e-3
+"""Metres (radians) a goal may be off before other starts are tried."""
+
+@kernel
+def step_room(m, theta, w):
+    """How far each value can move down and up; returns the norm of the projected gradient (largest part)."""
+    worst = 0.0
+    for j in range(m.parents.shape[0]):
+        cone = m.cone[j] if m.kind[j] == BALL else np.inf
+        for k in range(m.count[j]):
+            v = m.first[j] + k
+            low, high = m.lower[v] - theta[v], m.upper[v] - theta[v]
+            if k < 2 and cone < np.inf:
+                low, high = -np.inf, np.inf
+                if k == 0:
+                    u = m.first[j]
+                    high = max(0.0, cone - math.sqrt(theta[u] * theta[u] + theta[u + 1] * theta[u + 1]))
+            w.low[v], w.high[v] = low, high
+            worst = max(worst, abs(min(high, max(low, -w.gradient[v]))))
+    return worst
+
+
+@kernel
+def factorise(g, w, scale, damping, curved):
+    """Cholesky factor from the tips to the root, rows kept along paths so that nothing fills in; False if indefinite."""
+    depth, path, hessian, bend, factor, held = g.depth, g.path, w.hessian, w.bend, w.factor, w.held
+    for k in range(depth.shape[0]):
+        d = depth[k]
+        if held[k]:
+            for t in range(d):
+                factor[k, t] = 0.0
+            factor[k, d] = 1.0
+            continue
+        if curved:
+            for t in range(d + 1):
+                factor[k, t] = hessian[k, t] + bend[k, t]
+        else:
+            for t in range(d + 1):
+                factor[k, t] = hessian[k, t]
+        factor[k, d] += damping * scale[k]
+        for t in range(d):
+            if held[path[k, t]]:
+                factor[k, t] = 0.0
+    for k in range(depth.shape[0] - 1, -1, -1):
+        d = depth[k]
+        if held[k]:
+            continue
+        if not factor[k, d] > 1e-13 * scale[k]:
+            return False
+        root = math.sqrt(factor[k, d])
+        inverse, some = 1.0 / root, 0.0
+        factor[k, d] = root
+        for t in range(d):
+            factor[k, t] *= inverse
+            some += abs(factor[k, t])
+        if some == 0.0:
+            continue
+        for t in range(d - 1, -1, -1):
+            x, i = factor[k, t], path[k, t]
+            for n in range(t + 1):
+                factor[i, n] -= x * factor[k, n]
+    return True
+
+
+@kernel
+def back_substitute(g, w):
+    """Solve with the factor: delta from the right-hand side, which is overwritten."""
+    depth, path, factor, right, delta = g.depth, g.path, w.factor, w.right, w.delta
+    for k in range(depth.shape[0] - 1, -1, -1):
+        d = depth[k]
+        y = right[k] / factor[k, d]
+        right[k] = y
+        if y != 0.0:
+            for t in range(d):
+                right[path[k, t]] -= factor[k, t] * y
+    for k in range(depth.shape[0]):
+        d, x = depth[k], right[k]
+        for t in range(d):
+            x -= factor[k, t] * delta[path[k, t]]
+        delta[k] = x / factor[k, d]
+
+
+@kernel
+def _push(g, w, step, curved, out):
+    """Subtract from `out` the local model's matrix times a step."""
+    depth, path, hessian, bend = g.depth, g.path, w.hessian, w.bend
+    for k in range(depth.shape[0]):
+        d, x, total = depth[k], step[k], 0.0
+        for t in range(d):
+            h = hessian[k, t] + (bend[k, t] if curved else 0.0)
+            total += h * step[path[k, t]]
+            out[path[k, t]] -= h * x
+        out[k] -= total + (hessian[k, d] + (bend[k, d] if curved else 0.0)) * x
+
+
+@kernel
+def box_step(m, g, w, damping, curved):
+    """Minimise the local model within the limits: hold what the gradient presses outward, solve, hold what overshoots.
+
+    Returns the predicted decrease, or -1 when the matrix is indefinite.
+    """
+    count = w.delta.shape[0]
+    gradient, delta, low, high, held, fixed = w.gradient, w.delta, w.low, w.high, w.held, w.trial
+    for v in range(count):
+        held[v] = (high[v] <= 0.0 and gradient[v] < 0.0) or (low[v] >= 0.0 and gradient[v] > 0.0)
+        fixed[v] = 0.0
+    more = False
+    for _ in range(6):
+        if not factorise(g, w, m.scale, damping, curved):
+            return -1.0
+        for v in range(count):
+            w.right[v] = -gradient[v]
+        if more:  # values already moved to their limit push on the others
+            _push(g, w, fixed, curved, w.right)
+        for v in range(count):
+            if held[v]:
+                w.right[v] = fixed[v]
+        back_substitute(g, w)
+        more = False
+        for v in range(count):
+            if not held[v] and (delta[v] < low[v] or delta[v] > high[v]):
+                held[v] = True
+                fixed[v] = low[v] if delta[v] < low[v] else high[v]
+                more = True
+        if not more:
+            break
+    drop = 0.0
+    for v in range(count):
+        delta[v] = min(high[v], max(low[v], delta[v]))
+        w.right[v] = 0.0
+    _push(g, w, delta, curved, w.right)
+    for v in range(count):
+        drop += delta[v] * (0.5 * w.right[v] - gradient[v])
+    return drop
+
+
+@kernel
+def retract(m, theta, base, w):
+    """Take the step `delta` from theta into w.trial and w.trial_base, exactly inside the limits."""
+    for j in range(m.parents.shape[0]):
+        v, kind = m.first[j], m.kind[j]
+        if kind == FREE:
+            v += m.count[j] - 3
+            x, y, z = 0.0, 0.0, 0.0
+            for k in range(3):
+                x, y = x + w.delta[v + k] * m.axes[v + k, 0], y + w.delta[v + k] * m.axes[v + k, 1]
+                z += w.delta[v + k] * m.axes[v + k, 2]
+            ex, ey, ez, ew = exp_quat(x, y, z)
+            qx, qy, qz, qw = quat_mul(base[j, 0], base[j, 1], base[j, 2], base[j, 3], ex, ey, ez, ew)
+            n = 1.0 / math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+            w.trial_base[j, 0], w.trial_base[j, 1], w.trial_base[j, 2] = n * qx, n * qy, n * qz
+            w.trial_base[j, 3] = n * qw
+            for k in range(3):
+                w.trial[v + k] = 0.0
+            for k in range(m.first[j], v):
+                w.trial[k] = min(m.upper[k], max(m.lower[k], theta[k] + w.delta[k]))
+            continue
+        for k in range(v, v + m.count[j]):
+            w.trial[k] = theta[k] + w.delta[k]
+        if kind == BALL and m.cone[j] < np.inf:
+            c, s = w.basis[j, 0], w.basis[j, 1]
+            w.trial[v] = theta[v] + c * w.delta[v] - s * w.delta[v + 1]
+            w.trial[v + 1] = theta[v + 1] + s * w.delta[v] + c * w.delta[v + 1]
+        limit_joint(m, j, w.trial)
+
+
+@kernel
+def limit_joint(m, j, theta):
+    """Project a joint's values onto its limits: the nearest point of box and cone."""
+    first = m.first[j]
+    for k in range(first, first + m.count[j]):
+        theta[k] = min(m.upper[k], max(m.lower[k], theta[k]))
+    if m.kind[j] == BALL and m.cone[j] < np.inf:
+        swing = math.sqrt(theta[first] * theta[first] + theta[first + 1] * theta[first + 1])
+        if swing > m.cone[j]:
+            shrink = m.cone[j] / swing * (1.0 - 4e-16)
+            theta[first] *= shrink
+            theta[first + 1] *= shrink
+
+
+@kernel
+def worst_goal(g, w):
+    """Largest residual of any goal, in units of what counts as met there."""
+    worst = 0.0
+    for i in range(g.kind.shape[0]):
+        r = w.residual[i]
+        worst = max(worst, math.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / g.reach[i])
+    return worst
+
+
+@kernel
+def minimise(m, g, s, theta, base, w):
+    """Projected Newton with a trust region, from theta and base, in place.
+
+    Returns the end's code, iterations, objective, projected gradient norm and worst goal.
+    """
+    f = evaluate(m, g, s, theta, base, w)
+    slow, worst = 0, worst_goal(g, w)
+    damping = s.damping * min(1.0, worst * worst)
+    for iteration in range(s.iterations + 1):
+        worst = worst_goal(g, w)
+        find_gradient(m, g, s, theta, w)
+        slope = step_room(m, theta, w)
+        if worst < s.tolerance:
+            return REACHED, iteration, f, slope, worst
+        if slope < s.gradient_tolerance:
+            return STATIONARY, iteration, f, slope, worst
+        if iteration == s.iterations:
+            break
+        if slow >= 4:
+            return STALLED, iteration, f, slope, worst
+        curved, accepted = worst > 1e-3, False
+        find_hessian(m, g, s, w, curved)
+        for _ in range(12):
+            drop = box_step(m, g, w, damping, curved)
+            if drop <= 0.0:  # indefinite: leave the second-order part out, then damp
+                damping = damping if curved else max(10.0 * damping, 1e-6)
+                curved = False
+                continue
+            retract(m, theta, base, w)
+            trial = evaluate(m, g, s, w.trial, w.trial_base, w)
+            ratio = (f - trial) / drop
+            if ratio > 1e-4:
+                accepted = True
+                break
+            damping = max(4.0 * damping, 1e-6)
+        if not accepted:
+            evaluate(m, g, s, theta, base, w)
+            return STALLED, iteration, f, slope, worst
+        slow = slow + 1 if f - trial < 1e-5 * f else 0
+        theta[:] = w.trial
+        base[:] = w.trial_base
+        f = trial
+        if ratio > 0.75:
+            damping = max(damping * 0.2, 1e-9)
+        elif ratio < 0.25:
+            damping = damping * 4.0
+    return EXHAUSTED, s.iterations, f, slope, worst
+
+
+@kernel
+def start_values(m, s, natural, natural_base, theta, base, w):
+    """Move the start a share of the way to the natural pose, inside the limits."""
+    for j in range(m.parents.shape[0]):
+        first, last = m.first[j], m.first[j] + m.count[j]
+        for k in range(first, last):
+            theta[k] += s.pull * (natural[k] - theta[k]) if not m.slides[k] else 0.0
+        if m.kind[j] == FREE:
+            a, b = base[j], natural_base[j]
+            dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+            sign, n = (1.0 if dot >= 0.0 else -1.0), 0.0
+            for k in range(4):
+                a[k] += s.pull * (sign * b[k] - a[k])
+                n += a[k] * a[k]
+            for k in range(4):
+                a[k] /= math.sqrt(n)
+        limit_joint(m, j, theta)
+
+
+@kernel
+def _scatter(m, natural, theta, seed, spread):
+    """Draw values around the natural pose, inside the limits; a small generator of its own keeps results repeatable."""
+    state = np.uint64(seed)
+    for v in range(theta.shape[0]):
+        total = 0.0
+        for _ in range(3):
+            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            total += float(state >> np.uint64(40)) / 16777216.0 - 0.5
+        theta[v] = natural[v] + (0.0 if m.slides[v] else 2.0 * spread * total)
+    for j in range(m.parents.shape[0]):
+        limit_joint(m, j, theta)
+
+
+@kernel
+def pinned_minimise(m, g, s, theta, base, w):
+    """Minimise with pinned goals first: multipliers grow until these are met or cannot be (method of multipliers)."""
+    w.shift[:] = 0.0
+    end, steps, f, slope, worst = minimise(m, g, s, theta, base, w)
+    pinned = False
+    for i in range(g.kind.shape[0]):
+        pinned = pinned or g.pinned[i]
+    if not pinned:
+        return end, steps, f, slope, worst
+    for _ in range(s.pin_rounds):
+        left = 0.0
+        for i in range(g.kind.shape[0]):
+            if g.pinned[i]:
+                for k in range(3):
+                    left = max(left, abs(w.residual[i, k]) / g.reach[i])
+                    w.shift[i, k] += w.residual[i, k]
+        if left < s.tolerance:
+            break
+        end, more, f, slope, worst = minimise(m, g, s, theta, base, w)
+        steps += more
+    w.shift[:] = 0.0
+    return end, steps, objective(g, s, theta, w), slope, worst
+
+
+@kernel
+def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
+    """Solve one frame in place: from where the figure stands, and where that gets stuck from other starts.
+
+    last_worst is the worst goal of the frame before: a goal that stays out of reach is not tried anew every frame.
+    """
+    start_values(m, s, natural, natural_base, theta, base, w)
+    end, steps, f, slope, worst = pinned_minimise(m, g, s, theta, base, w)
+    if worst < STUCK or worst < 1.3 * last_worst + STUCK or s.restarts == 0:
+        return end, steps, f, slope, worst
+    w.best[:] = theta
+    w.best_base[:] = base
+    best_f, best_end, best_slope, best_worst = f, end, slope, worst
+    for n in range(s.restarts):
+        if n == 0:
+            theta[:] = natural
+            base[:] = natural_base
+        else:
+            base[:] = natural_base if n % 2 == 0 else w.best_base
+            _scatter(m, natural, theta, n, 0.35)
+        for v in range(theta.shape[0]):
+            if m.slides[v]:
+                theta[v] = w.best[v]
+        end, more, f, slope, worst = pinned_minimise(m, g, s, theta, base, w)
+        steps += more
+        if f < 0.98 * best_f:
+            w.best[:] = theta
+            w.best_base[:] = base
+            best_f, best_end, best_slope, best_worst = f, end, slope, worst
+        if best_worst < STUCK:
+            break
+    theta[:] = w.best
+    base[:] = w.best_base
+    evaluate(m, g, s, theta, base, w)
+    return best_end, steps, best_f, best_slope, best_worst

@@ -168,10 +168,10 @@ class TPoseFromMotion:
         bone = hand_direction(self.skeleton, self.roles, side)
         if bone is not None:
             return bone
-        along = self._local(wrist, self.p[:, wrist] - self.p[:, elbow])
-        return nearest_axis(
-            robust_direction(along / np.linalg.norm(along, axis=-1, keepdims=True), np.ones(len(along)))
-        )
+        mean = self._local(wrist, self.p[:, wrist] - self.p[:, elbow]).mean(axis=0)
+        mean = mean / max(float(np.linalg.norm(mean)), 1e-9)
+        forearm = self._bone(f"{side}_elbow", f"{side}_wrist")
+        return forearm if forearm is not None and float(forearm @ mean) > 0.25 else nearest_axis(mean)
 
     def _foot(self, side: str) -> None:
         """Solve ankle and toe base: flat while they stand, toes to the front."""

@@ -81,7 +81,7 @@ def guess_units(parents: IntArray, offsets: Array, tips: Array) -> tuple[float, 
 def guess_up(skeleton: Skeleton, p_rest: Array, p_motion: Array) -> UpGuess:
     """Guess the up axis from where the head stands above the ankles at rest (J, 3) and in motion (T, J, 3).
 
-    Where rest and motion disagree, the axis along which the lowest point stays level decides.
+    Where they disagree the rest counts (people lie down), unless the lowest point stays level along the motion's axis.
     """
     roles = roles_from_names(skeleton)
     rest = _body_axis(skeleton, roles, p_rest[None], straight=True)
@@ -95,7 +95,7 @@ def guess_up(skeleton: Skeleton, p_rest: Array, p_motion: Array) -> UpGuess:
     if not rest:
         return UpGuess(moving, True, _up_note(moving))
     level = _level_axis(p_motion)
-    up = rest if level == rest.strip("-") else moving
+    up = moving if level == moving.strip("-") else rest
     note = f"the rest stands along {rest.upper()}, the motion along {moving.upper()}; {up.upper()} taken as up"
     return UpGuess(up, up == rest, f"{note} (up= settles it)")
 
@@ -159,11 +159,14 @@ def _way_between(skeleton: Skeleton, a: int, b: int) -> float:
 
 
 def _level_axis(positions: Array) -> str:
-    """Return "y" or "z", along whichever the lowest point of the body stays more level; empty where neither does."""
+    """Return "y" or "z", along whichever the lowest point of the body stays more level; empty where neither does
+    or the body stays in place."""
     if len(positions) < 2:
         return ""
     lowest = positions.min(axis=1)  # (T, 3)
     spread = np.percentile(lowest, 90, axis=0) - np.percentile(lowest, 10, axis=0)
+    if max(spread[1], spread[2]) < 0.1 * float(np.ptp(positions[0], axis=0).max()):
+        return ""
     if spread[1] * 2 < spread[2]:
         return "y"
     return "z" if spread[2] * 2 < spread[1] else ""

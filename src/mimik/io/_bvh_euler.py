@@ -16,12 +16,19 @@ EULER_ORDERS = ("ZXY", "ZYX", "XYZ", "XZY", "YXZ", "YZX")
 _LOCKED_COSINE = 1e-6
 
 
-def euler_axes(order: str) -> tuple[int, int, int]:
-    """Return the axes (0 = X) of an order such as "ZXY"; raises OptionError for anything else."""
-    if not isinstance(order, str) or order.upper() not in EULER_ORDERS:
-        raise OptionError(one_of("rotation order", order, EULER_ORDERS))
-    first, second, third = ("XYZ".index(letter) for letter in order.upper())
-    return first, second, third
+def euler_curves(rotations: Array, order: str) -> tuple[Array, list[str]]:
+    """Return angles (T, J, 3) in degrees, continuous over time, and the order of each joint's angles.
+
+    `order` is one for all joints, or "auto": for each joint the one whose largest step from frame to frame is least,
+    which keeps its curves clear of gimbal lock. Raises OptionError for an unknown order.
+    """
+    if order != "auto":
+        return continuous_euler(rotations, order), [order.upper()] * rotations.shape[1]
+    curves = [continuous_euler(rotations, one) for one in EULER_ORDERS]
+    steps = [np.abs(np.diff(curve, axis=0)).max(axis=(0, 2), initial=0.0) for curve in curves]
+    best = np.argmin(np.round(steps, 3), axis=0)  # (J,)
+    angles = np.stack([curves[k][:, j] for j, k in enumerate(best)], axis=1)
+    return angles, [EULER_ORDERS[k] for k in best]
 
 
 def channels_to_quats(values: Array, starts: IntArray, columns: IntArray, axes: IntArray) -> Array:
@@ -51,9 +58,11 @@ def continuous_euler(rotations: Array, order: str) -> Array:
 
     The first frame takes the triple nearest to zero. Raises OptionError for an unknown order.
     """
-    first, second, third = euler_axes(order)
+    if not isinstance(order, str) or order.upper() not in EULER_ORDERS:
+        raise OptionError(one_of("rotation order", order, (*EULER_ORDERS, "auto")))
+    i, j, k = ("XYZ".index(letter) for letter in order.upper())
     out = np.empty((*rotations.shape[:2], 3))
-    _decompose(np.ascontiguousarray(rotations), first, second, third, out)
+    _decompose(np.ascontiguousarray(rotations), i, j, k, out)
     return out
 
 

@@ -72,7 +72,7 @@ def parse_numbers(text: bytes, *, columns: int, first_line: int = 1) -> ParsedNu
             break
         line, row = int(state[_LINE]), int(state[_COUNT]) // columns
         if status != _ODD_TOKEN:
-            raise _row_length_error(int(state[_BROKEN_LINE]), line, row, columns)
+            raise _row_length_error(int(state[_BROKEN_LINE]), line, row - 1, columns)
         token = _TOKEN.match(text, int(state[_POS]))
         assert token is not None
         values[state[_COUNT]] = number = _odd_number(token.group(), line, row)
@@ -80,8 +80,6 @@ def parse_numbers(text: bytes, *, columns: int, first_line: int = 1) -> ParsedNu
             odd_line, odd_row = line, row
         state[_COUNT] += 1
         state[_POS] = token.end()
-        if state[_COUNT] % columns == 0:
-            state[_BROKEN_LINE] = 0
     whole, leftover = divmod(int(state[_COUNT]), columns)
     broken = (int(state[_BROKEN_LINE]) or int(state[_LINE])) if leftover else 0
     table = values[: whole * columns].reshape(whole, columns)
@@ -119,7 +117,7 @@ def format_rows_reference(values: Array, *, decimals: int) -> bytes:
 def _row_length_error(broken_line: int, line: int, row: int, columns: int) -> NumberError:
     if broken_line:
         return NumberError(broken_line, row, f"this line holds fewer than the {columns} numbers the channels ask for")
-    return NumberError(line, row - 1, f"this line holds more than the {columns} numbers the channels ask for")
+    return NumberError(line, row, f"this line holds more than the {columns} numbers the channels ask for")
 
 
 def _odd_number(token: bytes, line: int, row: int) -> float:
@@ -154,7 +152,9 @@ def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untype
             continue
         if kind == _NEWLINE:
             pos += 1
-            if column != 0 and state[_BROKEN_LINE] == 0:
+            if column == 0:
+                state[_BROKEN_LINE] = 0
+            elif state[_BROKEN_LINE] == 0:
                 state[_BROKEN_LINE] = line
             row_ended_here = False
             line += 1
@@ -201,7 +201,7 @@ def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untype
             exponent += -power if down else power
         kind = kinds[data[pos]] if pos < size else _NEWLINE
         value = np.nan
-        if any_digit and digits <= 18 and (kind == _BLANK or kind == _NEWLINE or kind == _SIGN):  # noqa: PLR1714
+        if any_digit and digits <= 18 and kind in (_BLANK, _NEWLINE, _SIGN):
             value = _scaled(mantissa, exponent, tens)
         if np.isnan(value):
             pos, status = start, _ODD_TOKEN
@@ -214,7 +214,6 @@ def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untype
         if column == columns:
             column = 0
             row_ended_here = True
-            state[_BROKEN_LINE] = 0
     state[_POS], state[_COUNT], state[_LINE] = pos, count, line
     return status
 

@@ -11,7 +11,7 @@ import numpy as np
 from mimik._types import Array, IntArray
 from mimik.errors import FileError, OptionError, one_of
 from mimik.io._bvh_axes import turn_quats
-from mimik.io._bvh_euler import continuous_euler, euler_axes, reframe_quats
+from mimik.io._bvh_euler import euler_curves, reframe_quats
 from mimik.io._bvh_numbers import NumberError, format_rows
 from mimik.io._frame_rate import frame_time_text
 from mimik.motion.clip import Clip
@@ -36,12 +36,11 @@ def bvh_pieces(
         raise OptionError(one_of("rest choice", rest, ("tpose", "file")))
     if not (isinstance(decimals, int) and 1 <= decimals <= 9):
         raise OptionError(f"decimals={decimals!r}: must be a whole number from 1 to 9")
-    axes = euler_axes(order)
     q_world_zero = _zero_pose(clip, rest)
     sliding = _sliding_joints(clip)
-    head = _hierarchy(clip, q_world_zero, sliding, scale=scale, turn=turn, axes=axes, decimals=decimals + 3)
+    values, orders = _channel_values(clip, q_world_zero, sliding, scale=scale, turn=turn, order=order)
+    head = _hierarchy(clip, q_world_zero, sliding, scale=scale, turn=turn, orders=orders, decimals=decimals + 3)
     head += f"MOTION\nFrames: {clip.frame_count}\nFrame Time: {frame_time_text(clip.fps)}\n"
-    values = _channel_values(clip, q_world_zero, sliding, scale=scale, turn=turn, order=order)
     return _pieces(head, values, decimals, path), _lost(clip, rest)
 
 
@@ -85,7 +84,7 @@ def _hierarchy(
     *,
     scale: float,
     turn: Array,
-    axes: tuple[int, int, int],
+    orders: list[str],
     decimals: int,
 ) -> str:
     """Lay the bones out in the zero pose: each offset turned into world axes, then file axes."""
@@ -93,7 +92,6 @@ def _hierarchy(
     offsets = quat_apply(_parent_frames(clip, q_world_zero), skeleton.offsets) @ turn / scale
     offsets[0] = 0.0  # the root's place is in its channels; some programs would add the two
     tips = np.nan_to_num(quat_apply(q_world_zero, skeleton.tips) @ turn / scale)
-    rotations = " ".join(f"{'XYZ'[axis]}rotation" for axis in axes)
     leaf = np.bincount(skeleton.parents[1:], minlength=skeleton.joint_count) == 0
     lines, last_depth = ["HIERARCHY"], -1
     for j, depth in [*_depth_first(skeleton.parents), (-1, 0)]:
@@ -102,6 +100,7 @@ def _hierarchy(
             break
         tabs, last_depth = _tabs(depth), depth
         moves = j == 0 or j in sliding
+        rotations = " ".join(f"{letter}rotation" for letter in orders[j])
         channels = f"6 Xposition Yposition Zposition {rotations}" if moves else f"3 {rotations}"
         lines += [f"{tabs}{'JOINT' if j else 'ROOT'} {_one_line(skeleton.names[j])}", f"{tabs}{{"]
         lines += [f"{tabs}\tOFFSET {_triple(offsets[j], decimals)}", f"{tabs}\tCHANNELS {channels}"]
@@ -117,14 +116,14 @@ def _hierarchy(
 
 def _channel_values(
     clip: Clip, q_world_zero: Array, sliding: IntArray, *, scale: float, turn: Array, order: str
-) -> Array:
-    """Return (T, C) in file order: positions in file units where a joint moves, then rotations in degrees."""
+) -> tuple[Array, list[str]]:
+    """Return (T, C) in file order: positions in file units where a joint moves, then degrees; and Euler orders."""
     frames = _parent_frames(clip, q_world_zero)
     to_file = np.ascontiguousarray(turn.T)
     local = reframe_quats(
         turn_quats(to_file, frames), turn_quats(to_file, clip.rotations), turn_quats(to_file, quat_inv(q_world_zero))
     )
-    degrees = continuous_euler(local, order)
+    degrees, orders = euler_curves(local, order)
     values = np.empty((clip.frame_count, 3 * (len(frames) + 1 + len(sliding))))
     column = 0
     for j, _ in _depth_first(clip.rig.parents):
@@ -134,7 +133,7 @@ def _channel_values(
             column += 3
         values[:, column : column + 3] = degrees[:, j]
         column += 3
-    return values
+    return values, orders
 
 
 def _depth_first(parents: IntArray) -> list[tuple[int, int]]:

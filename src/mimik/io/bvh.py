@@ -96,7 +96,7 @@ def write_clip(
     units     "m" opens at true size in Blender, most other programs expect "cm"; or metres per unit
     up        "y", or another axis to turn the whole file to
     rest      what zero rotation means: "tpose" the canonical T-pose, "file" the rest pose of the clip's rig
-    order     Euler order such as "ZXY" or "ZYX"
+    order     Euler order such as "ZXY" or "ZYX", or "auto": for each joint the one that stays clear of gimbal lock
     decimals  of the numbers in the motion, 1 to 9
 
     Raises OptionError for an option that is none, FileError when the file cannot be written.

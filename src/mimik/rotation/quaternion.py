@@ -49,9 +49,10 @@ def quat_apply(q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def quat_normalize(q: ArrayLike) -> Array:
-    """Scale to unit length; a zero quaternion becomes the identity."""
+    """Scale to unit length; a zero quaternion becomes the identity, one of unit length keeps its very bits."""
     q = np.asarray(q, dtype=np.float64)
     norm = np.linalg.norm(q, axis=-1, keepdims=True)
+    norm = np.where(np.abs(norm - 1.0) < 1e-15, 1.0, norm)
     return np.where(norm > 0.0, q / np.where(norm > 0.0, norm, 1.0), IDENTITY)
 
 

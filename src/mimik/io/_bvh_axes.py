@@ -160,7 +160,8 @@ def _way_between(skeleton: Skeleton, a: int, b: int) -> float:
 
 def _level_axis(positions: Array) -> str:
     """Return "y" or "z", along whichever the lowest point of the body stays more level; empty where neither does
-    or the body stays in place."""
+    or the body stays in place.
+    """
     if len(positions) < 2:
         return ""
     lowest = positions.min(axis=1)  # (T, 3)

@@ -14,6 +14,7 @@ from mimik.rotation import quat_align
 _COMPONENT_OF: Mapping[str, int] = {"u1": 5121, "u2": 5123, "u4": 5125, "f4": 5126}
 _KIND_OF: Mapping[int, str] = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 VERTEX_DATA, INDEX_DATA = 34962, 34963
+_GREY = (0.72, 0.75, 0.8, 1.0)
 
 
 class Builder:
@@ -114,7 +115,8 @@ def add_mesh(builder: Builder, skin: Skin, name: str) -> int:
         "POSITION": builder.accessor(skin.vertices, "f4", target=VERTEX_DATA, bounds=True),
         "NORMAL": builder.accessor(skin.normals(), "f4", target=VERTEX_DATA),
     }
-    if skin.colours is not None:
+    plain = _one_colour(skin)
+    if plain is None:
         attributes["COLOR_0"] = builder.accessor(skin.colours, "f4", target=VERTEX_DATA)
     groups = -(-skin.joints.shape[1] // 4)
     spare = groups * 4 - skin.joints.shape[1]
@@ -130,7 +132,7 @@ def add_mesh(builder: Builder, skin: Skin, name: str) -> int:
         {
             "name": f"{name} material",
             "pbrMetallicRoughness": {
-                "baseColorFactor": [1.0, 1.0, 1.0, 1.0] if skin.colours is not None else [0.72, 0.75, 0.8, 1.0],
+                "baseColorFactor": plain or [1.0, 1.0, 1.0, 1.0],
                 "metallicFactor": 0.0,
                 "roughnessFactor": 0.7,
             },
@@ -138,3 +140,10 @@ def add_mesh(builder: Builder, skin: Skin, name: str) -> int:
     )
     primitive = {"attributes": attributes, "indices": indices, "material": material}
     return builder.add("meshes", {"name": name, "primitives": [primitive]})
+
+
+def _one_colour(skin: Skin) -> list[float] | None:
+    """Return the colour of the whole mesh, None when its vertices differ."""
+    if skin.colours is None or not len(skin.colours):
+        return list(_GREY)
+    return skin.colours[0].tolist() if np.ptp(skin.colours, axis=0).max() == 0.0 else None

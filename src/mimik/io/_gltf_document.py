@@ -20,6 +20,7 @@ Json = dict[str, Any]
 
 MAX_FILE_BYTES = 2 << 30
 MAX_DECODED_BYTES = 1 << 30
+_LARGEST = 1e12
 _GLB_MAGIC, _JSON_CHUNK, _BIN_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
 _EMBEDDED = "data:application/octet-stream;base64,"
 
@@ -133,12 +134,25 @@ class Document:
         parts = name.split("/")
         if not name or "\0" in name or "\\" in name or ":" in name or name.startswith("/") or ".." in parts:
             raise self.fail(f"{what} points to {uri!r}; side files must lie in the folder of the file itself")
-        target = Path(os.path.realpath(folder / name))
+        try:
+            target = Path(os.path.realpath(folder / name))
+            there = target.is_file()
+        except (OSError, ValueError):  # names that no file system takes
+            target, there = folder, False
         if not target.is_relative_to(folder):
             raise self.fail(f"{what} points to {uri!r}, a link that leaves the folder of the file")
-        if not target.is_file():
-            raise self.fail(f"{what} needs the side file {uri!r}, which is not there")
+        if not there:
+            raise self.fail(f"{what} needs the side file {uri[:200]!r}, which is not there")
         return target
+
+
+def usable_numbers(value: object, count: int) -> list[float] | None:
+    """Return `value` as floats when it is a list of `count` numbers below 1e12 in size, else None."""
+    if not isinstance(value, list) or len(value) != count:
+        return None
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < _LARGEST for v in value):
+        return None
+    return [float(v) for v in value]
 
 
 def read_document(path: str | os.PathLike[str]) -> Document:
@@ -170,7 +184,7 @@ def save_document(doc: Document, path: str | os.PathLike[str]) -> None:
         tables["buffers"] = [
             {"byteLength": len(data), "uri": _EMBEDDED + base64.b64encode(data).decode("ascii")} for data in chunks
         ]
-        payload = json.dumps(tables, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8")
+        payload = json.dumps(tables, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8", errors="replace")
     else:
         binary = _merge_buffers(doc, tables, chunks)
         payload = _join_glb(json.dumps(tables, ensure_ascii=False, separators=(",", ":"), allow_nan=False), binary)
@@ -204,7 +218,7 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
 
 
 def _join_glb(text: str, binary: bytes) -> bytes:
-    body = text.encode("utf-8")
+    body = text.encode("utf-8", errors="replace")
     body += b" " * (-len(body) % 4)
     binary += b"\0" * (-len(binary) % 4)
     chunks = struct.pack("<II", len(body), _JSON_CHUNK) + body

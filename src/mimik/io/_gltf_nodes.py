@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mimik._types import Array, IntArray
-from mimik.io._gltf_document import Document, Json
+from mimik.io._gltf_document import Document, Json, usable_numbers
 from mimik.rotation import matrix_to_quat, quat_normalize, quat_to_matrix
 
 MAX_NODES = 20_000
@@ -97,11 +97,10 @@ def _links(doc: Document, nodes: list[Json]) -> tuple[IntArray, IntArray, IntArr
 
 
 def _numbers(doc: Document, value: object, count: int, what: str) -> Array:
-    if not isinstance(value, list) or len(value) != count:
-        raise doc.fail(f"{what} must be a list of {count} numbers")
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e12 for v in value):
-        raise doc.fail(f"{what} holds something that is no usable number: {value}")
-    return np.array(value, dtype=np.float64)
+    numbers = usable_numbers(value, count)
+    if numbers is None:
+        raise doc.fail(f"{what} must be a list of {count} usable numbers, not {str(value)[:80]}")
+    return np.array(numbers)
 
 
 def _split_matrix(matrix: Array) -> tuple[Array, Array, Array, bool]:

@@ -7,7 +7,7 @@ import numpy as np
 from mimik._types import Array
 from mimik.errors import OptionError, one_of
 from mimik.io._gltf_bake import bake
-from mimik.io._gltf_document import Document
+from mimik.io._gltf_document import Document, usable_numbers
 from mimik.io._gltf_humanoid import Humanoid
 from mimik.io._gltf_joints import JointSet, candidates, carries, unique_names
 from mimik.io._gltf_nodes import NodeTree
@@ -58,8 +58,8 @@ def _tips(doc: Document, tree: NodeTree, joints: JointSet) -> Array:
     for j, node in enumerate(joints.nodes):
         ends = [c for c in tree.children(int(node)) if not carries(nodes[c])]
         extras = nodes[node].get("extras")
-        own = extras.get("tip") if isinstance(extras, dict) else None
-        if isinstance(own, list) and len(own) == 3 and all(isinstance(v, int | float) for v in own):
+        own = usable_numbers(extras.get("tip"), 3) if isinstance(extras, dict) else None
+        if own is not None:
             tips[j] = own
         elif j not in parents and len(ends) == 1:
             tips[j] = tree.translation[ends[0]] * scales[j]

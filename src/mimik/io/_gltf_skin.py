@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from mimik._types import Array, IntArray
 from mimik.io._gltf_accessors import read_floats, read_integers
-from mimik.io._gltf_document import Document, Json
+from mimik.io._gltf_document import Document, Json, usable_numbers
 from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree
 from mimik.rig.kinematics import forward_kinematics
@@ -18,6 +18,7 @@ from mimik.rotation import quat_to_matrix
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _FLAT = 1e-18  # a bind with a smaller determinant cannot be turned round
+_ROUNDING = 1e-5  # a mesh frame this near to the world's is the world's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,16 +79,20 @@ class _Binds:
         if len(table) != len(nodes):
             raise doc.fail(f"skin {index} binds joints of two separate trees")
         own = self._to_joint[table] @ _inverse_binds(doc, skin, index, len(nodes))  # mesh frame -> rigid joint frame
-        usable = np.abs(np.linalg.det(own[:, :3, :3])) > _FLAT
-        ranked = np.flatnonzero(usable)
-        if len(ranked):
-            shared = ranked[self._known[table[ranked]]]
-            first = int(shared[0]) if len(shared) else int(ranked[np.argmin(table[ranked])])
-            move = self.frames[table[first]] @ own[first]
-            new = ranked[~self._known[table[ranked]]]
-            self.frames[table[new]] = move @ np.linalg.inv(own[new])
-            self._known[table[new]] = True
-        return table, self.frames[table] @ own
+        ranked = np.flatnonzero(np.abs(np.linalg.det(own[:, :3, :3])) > _FLAT)
+        if not len(ranked):
+            return table, self.frames[table] @ own
+        shared = ranked[self._known[table[ranked]]]
+        first = int(shared[0]) if len(shared) else int(ranked[np.argmin(table[ranked])])
+        move = self.frames[table[first]] @ own[first]
+        if np.abs(move - np.eye(4)).max() < _ROUNDING:
+            move = np.eye(4)
+        new = ranked[~self._known[table[ranked]]]
+        self.frames[table[new]] = move @ np.linalg.inv(own[new])
+        self._known[table[new]] = True
+        moves = self.frames[table] @ own
+        moves[new] = move
+        return table, moves
 
 
 def _inverse_binds(doc: Document, skin: Json, index: int, count: int) -> Array:
@@ -197,8 +202,7 @@ def _colours(doc: Document, primitive: Json, attributes: Json, count: int) -> Ar
     if primitive.get("material") is not None:
         material = doc.entry("materials", primitive["material"], "material of a mesh")
         base = doc.mapping(material.get("pbrMetallicRoughness"), "pbrMetallicRoughness").get("baseColorFactor")
-        if isinstance(base, list) and len(base) == 4 and all(isinstance(v, int | float) for v in base):
-            colours *= np.clip(base, 0.0, 1.0)
+        colours *= np.clip(usable_numbers(base, 4) or [1.0] * 4, 0.0, 1.0)
     if attributes.get("COLOR_0") is not None:
         kind = doc.entry("accessors", attributes["COLOR_0"], "COLOR_0").get("type")
         given = read_floats(doc, attributes["COLOR_0"], "VEC3" if kind == "VEC3" else "VEC4", "COLOR_0")

@@ -15,7 +15,7 @@ from mimik.errors import OptionError, one_of
 from mimik.io._gltf_animation import Motion, choose_animation, keyed_nodes, read_motion
 from mimik.io._gltf_bake import bake
 from mimik.io._gltf_document import Document, read_document, save_document
-from mimik.io._gltf_export import Rest, clip_document
+from mimik.io._gltf_export import GENERATOR, Rest, clip_document
 from mimik.io._gltf_humanoid import Humanoid, read_humanoid
 from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree, read_nodes
@@ -145,7 +145,7 @@ def _build(
     mesh, notes = read_skin(doc, tree, joints, skeleton) if with_skin else (None, [])
     rig = build_rig(
         skeleton,
-        name=doc.path.stem,
+        name=joints.label if _is_ours(doc) else doc.path.stem,
         roles=found,
         motion=None if motion is None else (rotations, translations[:, 0], translations),
         skin=mesh,
@@ -155,11 +155,15 @@ def _build(
     return rig, rotations, translations
 
 
+def _is_ours(doc: Document) -> bool:
+    return doc.json["asset"].get("generator") == GENERATOR
+
+
 def _own_roles(doc: Document, joints: JointSet) -> dict[str, str | int]:
     """Return the roles that mimik left in the nodes' extras."""
     nodes = doc.table("nodes")
     found: dict[str, str | int] = {}
-    if not str(doc.json["asset"].get("generator", "")).startswith("mimik"):
+    if not _is_ours(doc):
         return found
     for j, node in enumerate(joints.nodes):
         extras = nodes[node].get("extras")

@@ -67,7 +67,7 @@ def read_motion(path: Path, *, root: Path | None = None) -> Iterator[RoleMotion]
     clip = load_clip(path)
     rotations, pelvis, offsets = clip_role_motion(clip)
     subject = subject_of(path, root)
-    yield RoleMotion(path.stem, subject, split_of(path, subject), clip.fps, rotations, pelvis, offsets)
+    yield RoleMotion(path.stem, subject, split_of(path, subject, root), clip.fps, rotations, pelvis, offsets)
 
 
 def find_motion(sources: Sequence[Path]) -> list[tuple[Path, Path]]:
@@ -94,9 +94,13 @@ def subject_of(path: Path, root: Path | None) -> str:
     return re.split(r"[_\-. ]", path.stem)[0] or path.stem
 
 
-def split_of(path: Path, subject: str) -> Split:
-    """Return the split named in the path, else one drawn from the subject's name: 90 % train, 5 % val, 5 % test."""
-    for part in (path.stem, *(p.name for p in path.parents)):
+def split_of(path: Path, subject: str, root: Path | None) -> Split:
+    """Return the split named in the file's name or in a folder below `root`, else one drawn from the subject's name.
+
+    Of subjects drawn, 90 % train, 5 % validate and 5 % test; the same name is always drawn the same.
+    """
+    below = path.relative_to(root).parts[:-1] if root is not None and path.is_relative_to(root) else ()
+    for part in (path.stem, *reversed(below)):
         for split in SPLITS:
             if split in re.split(r"[_\-. ]", part.lower()):
                 return split
@@ -155,7 +159,7 @@ def _read_corpus(path: Path) -> Iterator[RoleMotion]:
     place = _corpus_tpose(data)[_corpus_index(data)]
     offsets = np.concatenate([np.zeros((1, 3)), place[1:] - place[BODY_PARENTS[1:]]])
     subject = path.stem.split("_")[-1]
-    split = split_of(path, subject)
+    split = split_of(path, subject, None)
     starts = [int(s) for s in data["clip_starts"]]
     for name, start, stop in zip(data["clip_names"], starts, [*starts[1:], len(root)]):
         span = slice(start, stop)

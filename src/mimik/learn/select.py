@@ -70,7 +70,7 @@ def select_diverse(
         return np.arange(len(features))
     rng = np.random.default_rng(seed)
     subset = features[np.sort(rng.choice(len(features), min(sample, len(features)), replace=False))]
-    cell = nearest_centre(features, subset[k_centres(subset, cells, rng)])
+    cell = nearest_centre(features, subset[k_centres(subset, min(cells, target), rng)])
     cap = frames_per_cell(np.bincount(cell), target)
     order = np.argsort(cell, kind="stable")
     groups = np.split(order, np.cumsum(np.bincount(cell))[:-1])

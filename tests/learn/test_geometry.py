@@ -101,7 +101,7 @@ def test_loss_has_finite_gradients_where_rotations_agree_and_at_half_turns():
         pose_loss(sixd, D_world, positions, offsets, data, space, 0.1).backward()
         assert torch.isfinite(sixd.grad).all()
     half = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
-    assert geodesic_angle(half, torch.eye(3), clamp=1.0) == pytest.approx(np.pi)
+    assert geodesic_angle(half, torch.eye(3), clamp=1.0) == pytest.approx(np.pi, abs=1e-3)
 
 
 def test_missing_roles_hang_their_children_on_the_next_ancestor():

@@ -71,12 +71,8 @@ def test_a_joint_hears_only_as_far_as_there_are_layers(network):
     moved = x.clone()
     moved[0, BODY_ROLES.index("left_wrist")] += 0.5
     changed = (network(moved) - network(x)).abs().amax(dim=(0, 2)) > 1e-6
-    heard = (
-        torch.linalg.matrix_power(graph_adjacency(PARENTS, "both").float(), 4)[:, BODY_ROLES.index("left_wrist")] > 0
-    )
-    refined = (
-        torch.linalg.matrix_power(graph_adjacency(PARENTS, "both").float(), 5)[:, BODY_ROLES.index("left_wrist")] > 0
-    )
+    hops = graph_adjacency(PARENTS, "both").float()
+    heard, refined = (torch.linalg.matrix_power(hops, n)[:, BODY_ROLES.index("left_wrist")] > 0 for n in (4, 5))
     assert (changed <= refined).all()
     assert changed[heard].all()
 
@@ -190,7 +186,7 @@ def test_kernel_and_readable_twin_agree_at_half_turns_and_degenerate_input():
     frames = np.tile(np.eye(3), (22, 1, 1))
     q = np.empty((200, 22, 4))
     sixd_to_roles(sixd.astype(np.float32), frames, q)
-    assert geodesic(q, sixd_to_roles_readable(sixd.astype(np.float32), frames)).max() < 1e-6
+    assert geodesic(q, sixd_to_roles_readable(sixd.astype(np.float32), frames)).max() < 1e-5
     sixd_to_roles(np.zeros((2, 22, 6), dtype=np.float32), frames, q[:2])
     assert np.isfinite(q).all()
     assert kept_parents(BODY_ROLES) == list(PARENTS)

@@ -25,7 +25,7 @@ class SampleBody:
     leg, arm  hip to ankle, shoulder to wrist
     ankle     height of the ankle over the floor
     heel      (3,) from the ankle to the point of the heel on the floor
-    ball      (3,) from the ankle to the floor under the toe joint
+    ball      (3,) from the ankle to the toe joint, straight ahead
     width     of the hips, to either side; shoulder_half_width: of the shoulders
     """
 
@@ -46,9 +46,9 @@ class SampleBody:
         leg = float(np.linalg.norm(o["left_knee"]) + np.linalg.norm(o["left_ankle"]))
         arm = float(np.linalg.norm(o["left_elbow"]) + np.linalg.norm(o["left_wrist"]))
         height = max(float(sum(o[r][1] for r in ("pelvis", "left_hip", "left_knee", "left_ankle"))), 0.02 * leg)
-        forward = float(o["left_foot"][2]) if o["left_foot"][2] > 0.05 * leg else 0.16 * leg
-        heel = np.array([0.0, -height, -0.35 * forward])
-        ball, shoulder = np.array([0.0, -height, forward]), abs(float(o["left_collar"][0] + o["left_shoulder"][0]))
+        toe = o["left_foot"] if o["left_foot"][2] > 0.05 * leg else np.array([0.0, -height, 0.16 * leg])
+        heel = np.array([0.0, -height, -0.35 * toe[2]])
+        ball, shoulder = toe * [0.0, 1.0, 1.0], abs(float(o["left_collar"][0] + o["left_shoulder"][0]))
         return cls(offsets, leg, arm, height, heel, ball, abs(float(o["left_hip"][0])), shoulder)
 
     def offset(self, role: str) -> Array:

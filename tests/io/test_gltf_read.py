@@ -377,3 +377,36 @@ def test_a_file_without_motion_says_so(tmp_path):
     assert gltf.read_rig(path).joint_count == len(BODY)
     with pytest.raises(FileError, match="no animation; load it as a rig"):
         gltf.read_clip(path)
+
+
+def test_rest_comes_from_the_bind_when_the_nodes_are_saved_in_mid_motion(tmp_path):
+    rng = np.random.default_rng(12)
+    file = GltfFile()
+    nodes = body(file)
+    joints = list(nodes.values())
+    binds = np.linalg.inv(world_matrices(file.json["nodes"])[joints])
+    for name, node in nodes.items():
+        if name != "Hips":
+            file.json["nodes"][node]["rotation"] = random_quats(rng, 1)[0].tolist()
+    mesh = file.mesh(np.eye(3), [[0, 1, 2, 3]] * 3, np.full((3, 4), 0.25))
+    file.json["meshes"][mesh]["primitives"] += [
+        file.json["meshes"][file.mesh(np.eye(3), np.tile(range(k, k + 4), (3, 1)), np.full((3, 4), 0.25))][
+            "primitives"
+        ][0]
+        for k in (4, 8, 12)
+    ]
+    file.node("Mesh", mesh=mesh, skin=file.skin(joints, binds))
+    rig = gltf.read_rig(file.save(tmp_path / "a.glb"))
+    assert rig.rest_kind == "T"
+    assert np.allclose(rig.skeleton.rest, [0, 0, 0, 1], atol=1e-6)
+    assert any("where the mesh is bound" in note for note in rig.notes)
+    world = world_matrices(file.json["nodes"])
+    moved = rig.skin.posed(*_posed(file, rig, nodes))
+    blend = np.einsum("kij,j->i", (world[joints] @ binds)[:4], [1.0, 0, 0, 1])[:3] / 4
+    assert np.allclose(moved[0], blend, atol=1e-6)
+
+
+def _posed(file, rig, nodes):
+    """Return world rotations and positions of the joints in the pose of the nodes."""
+    world = world_matrices(file.json["nodes"])[[nodes[name] for name in rig.names]]
+    return Rotation.from_matrix(world[:, :3, :3]).as_quat(), world[:, :3, 3]

@@ -76,7 +76,7 @@ def _bake_matrices(tree: NodeTree, joints: JointSet, motion: Motion | None, fram
         step = _step(tree, keyed, node, linears[parent] if j else linear, places[parent] if j else place)
         linears.append(step[0])
         places.append(step[1])
-        q_world[:, j] = _nearest_rotation(step[0])
+        q_world[:, j] = matrix_to_quat(nearest_rotations(step[0]))
         if j == 0:
             rotations[:, 0], translations[:, 0] = q_world[:, 0], step[1]
         else:
@@ -95,9 +95,8 @@ def _step(
     return linear @ own, place
 
 
-def _nearest_rotation(linear: Array) -> Array:
-    """Return quaternions (T, 4) of the rotations nearest to matrices (T, 3, 3); mirrored ones are turned inside out."""
+def nearest_rotations(linear: Array) -> Array:
+    """Return the rotation matrices nearest to matrices (T, 3, 3); mirrored ones are turned inside out."""
     u, _, vt = np.linalg.svd(np.nan_to_num(linear))
     turn = u @ vt
-    turn = np.where(np.linalg.det(turn)[:, None, None] < 0.0, -turn, turn)
-    return matrix_to_quat(turn)
+    return np.where(np.linalg.det(turn)[:, None, None] < 0.0, -turn, turn)

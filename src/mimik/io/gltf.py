@@ -13,7 +13,7 @@ import numpy as np
 from mimik._types import Array
 from mimik.errors import OptionError, one_of
 from mimik.io._gltf_animation import Motion, choose_animation, keyed_nodes, read_motion
-from mimik.io._gltf_bake import bake
+from mimik.io._gltf_bake import bake, nearest_rotations
 from mimik.io._gltf_document import Document, read_document, save_document
 from mimik.io._gltf_export import GENERATOR, Rest, clip_document
 from mimik.io._gltf_humanoid import Humanoid, read_humanoid
@@ -24,8 +24,11 @@ from mimik.io._gltf_skin import read_skin
 from mimik.io._gltf_template import fill_template, fitting_template
 from mimik.motion.clip import Clip
 from mimik.rig.build import build_rig
+from mimik.rig.kinematics import world_to_local
 from mimik.rig.rig import Rig
 from mimik.rig.roles import ROLES, roles_from_vrm
+from mimik.rig.skin import Skin
+from mimik.rotation import IDENTITY, matrix_to_quat, quat_inv, quat_mul
 
 _STILL = 1e-5  # metres a joint may stray from its offset and still count as fixed
 
@@ -142,7 +145,8 @@ def _build(
     skeleton = make_skeleton(doc, tree, joints)
     rotations, translations = bake(doc, tree, joints, motion)
     found = {**_own_roles(doc, joints), **_table_roles(joints, humanoid), **(roles or {})}
-    mesh, notes = read_skin(doc, tree, joints, skeleton) if with_skin else (None, [])
+    mesh, said = read_skin(doc, tree, joints, skeleton) if with_skin else (None, [])
+    notes = (*joints.notes, *said, *_size_notes(skeleton.offsets))
     rig = build_rig(
         skeleton,
         name=joints.label if _is_ours(doc) else doc.path.stem,
@@ -150,9 +154,28 @@ def _build(
         motion=None if motion is None else (rotations, translations[:, 0], translations),
         skin=mesh,
         source=Path(doc.path).resolve(),
-        notes=(*joints.notes, *notes, *_size_notes(skeleton.offsets)),
+        notes=notes,
     )
+    if rig.rest_kind == "arbitrary" and mesh is not None and humanoid is None:
+        rig = _rest_from_bind(rig, mesh, notes)
     return rig, rotations, translations
+
+
+def _rest_from_bind(rig: Rig, mesh: Skin, notes: tuple[str, ...]) -> Rig:
+    """Rest where the mesh was bound, if the figure stands there: some programs save the nodes in mid-motion."""
+    bound = np.unique(mesh.joints[mesh.weights > 0.0])
+    q_bind = quat_inv(matrix_to_quat(nearest_rotations(mesh.inverse_bind[:, :3, :3])))
+    q_world = np.array(q_bind)
+    for j in range(rig.joint_count):
+        if j not in bound:
+            above = q_world[rig.parents[j]] if j else IDENTITY
+            q_world[j] = quat_mul(above, rig.skeleton.rest[j])
+    skeleton = rig.skeleton.with_rest(world_to_local(rig.parents, q_world))
+    said = "the nodes rest in no pose; the rest was taken from where the mesh is bound"
+    standing = build_rig(
+        skeleton, name=rig.name, roles=dict(rig.roles), skin=mesh, source=rig.source, notes=(*notes, said)
+    )
+    return rig if standing.rest_kind == "arbitrary" else standing
 
 
 def _is_ours(doc: Document) -> bool:

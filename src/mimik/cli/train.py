@@ -32,7 +32,7 @@ def ikgat_command(
 ) -> None:
     """Train IK-GAT as published, one switch for each of the paper's ablations."""
     from mimik.api import load_rig
-    from mimik.errors import MissingExtraError
+    from mimik.errors import MissingExtraError, OptionError
 
     try:
         from mimik.learn.ikgat import IkGatConfig
@@ -41,6 +41,8 @@ def ikgat_command(
     except ImportError as error:
         raise MissingExtraError("training", "train") from error
 
+    if export is not None and (space == "local" or not (attention and embedding and shortcut)):
+        raise OptionError("--export writes the network as published; leave its ablations off")
     shape = IkGatConfig(graph=graph, attention=attention, embedding=embedding, shortcut=shortcut, refinement=refinement)
     config = TrainConfig(
         batch=batch, learning_rate=learning_rate, fk_weight=fk_weight, steps=steps, minutes=minutes, seed=seed

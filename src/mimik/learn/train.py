@@ -80,6 +80,7 @@ def train(
     optimizer = make_optimizer(network, config, device)
     draws = torch.Generator(device).manual_seed(config.seed)
     state = _begin(out, network, optimizer, draws, config, describe, resume=resume)
+    network.train()  # a captured step keeps the mode it was captured in
     step_once = make_step(network, space, train_data, optimizer, config)
     began, saved = time.monotonic(), time.monotonic()
     earlier, loss_sum, summed = state.seconds, torch.zeros((), device=device), 0
@@ -168,7 +169,10 @@ def make_step(
 
 
 def _captured(step: Callable[[Draw], Tensor], example: Draw) -> Callable[[Draw], Tensor]:
-    """Record one step as a CUDA graph: small networks are bound by launches, and a replay is one launch."""
+    """Record one step as a CUDA graph: small networks are bound by launches, and a replay is one launch.
+
+    The warm-up before it takes three real steps on the example.
+    """
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

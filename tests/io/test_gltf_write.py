@@ -281,3 +281,19 @@ def test_no_half_written_file(tmp_path):
     with pytest.raises(FileError):
         gltf.write_clip(clip, tmp_path / "missing" / "a.glb")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", BUILTIN_RIGS)
+def test_bones_of_a_rig_without_mesh(tmp_path, name):
+    """Closed octahedra, faces outward, following their joints; none under the floor."""
+    rig = builtin_rig(name)
+    gltf.write_clip(wiggle(rig), tmp_path / "a.glb")
+    skin = gltf.read_rig(tmp_path / "a.glb").skin
+    corners = skin.vertices[skin.faces].reshape(-1, 8, 3, 3)
+    corners = corners - corners.mean(axis=(1, 2), keepdims=True)
+    volumes = np.einsum("bfi,bfi->bf", corners[:, :, 0], np.cross(corners[:, :, 1], corners[:, :, 2]))
+    assert volumes.min() > 0.0
+    pose = rig.tpose().to_world()
+    posed = skin.posed(pose.rotations, pose.positions)
+    assert posed[:, 1].min() > -0.07
+    assert posed[:, 1].max() < 1.85

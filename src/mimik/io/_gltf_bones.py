@@ -7,17 +7,20 @@ from mimik.rig.rig import Rig
 from mimik.rig.skin import Skin
 from mimik.rotation import quat_apply, quat_between, quat_to_matrix
 
-_WIDEST = 0.15  # how far along the bone the octahedron is widest
-_SLIM = 0.09  # its half width per length
+_WIDEST = 0.22  # how far along the bone the octahedron is widest
+_SLIM = 0.16  # its half width per length
 _TRIANGLES = np.array(
-    [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [5, 2, 1], [5, 3, 2], [5, 4, 3], [5, 1, 4]], dtype=np.int64
+    [[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4], [5, 1, 2], [5, 2, 3], [5, 3, 4], [5, 4, 1]], dtype=np.int64
 )
 
 
 def bone_skin(rig: Rig, q_world: Array, p_world: Array) -> Skin:
     """Return octahedra from each joint to its children and tips, bound at the pose (J, 4), (J, 3)."""
     joints, heads, ends = [], [], []
+    above = _above_pelvis(rig)
     for j in range(rig.joint_count):
+        if j in above:
+            continue
         children = rig.skeleton.children(j)
         targets = [p_world[c] for c in children]
         if not children:
@@ -40,6 +43,16 @@ def bone_skin(rig: Rig, q_world: Array, p_world: Array) -> Skin:
     return Skin(vertices, faces, owner, np.ones(owner.shape), bind, name="bones")
 
 
+def _above_pelvis(rig: Rig) -> set[int]:
+    """Return the joints over the pelvis, such as a root on the ground: they are no part of the body."""
+    above: set[int] = set()
+    joint = rig.roles.get("pelvis", 0)
+    while joint > 0:
+        joint = int(rig.parents[joint])
+        above.add(joint)
+    return above
+
+
 def _leaf_end(rig: Rig, joint: int) -> Array:
     """Return the end of a leaf bone in its joint's frame: its tip, else a third of the bone before it."""
     tip = rig.skeleton.tips[joint]
@@ -54,7 +67,7 @@ def _octahedra(heads: Array, ends: Array) -> Array:
     """Return corners (B, 6, 3): head, four around the widest place, end."""
     along = ends - heads
     length = np.linalg.norm(along, axis=1)
-    wide = np.clip(_SLIM * length, 0.004, 0.05)
+    wide = np.clip(_SLIM * length, 0.006, 0.065)
     ring = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     turn = quat_between(np.broadcast_to([0.0, 1.0, 0.0], along.shape), along)
     around = quat_apply(turn[:, None], ring * wide[:, None, None])

@@ -67,13 +67,24 @@ class Actor:
         return self.points[frame] if 0 <= frame < len(self.points) else np.empty((0, 3))
 
     def preview(self) -> tuple[Array, Array]:
-        """Return some moments (N,) in seconds and, for each, a coarse cloud of the figure's surface (N, M, 3)."""
+        """Return some moments (N,) in seconds and, for each, a coarse cloud (N, M, 3) of the surface, all finite."""
         count = int(np.clip(round(self.duration * 8) + 1, 1, PREVIEW_FRAMES))
         moments = np.linspace(0.0, max(self.duration, 0.0), count)
         if self.mesh is None:
-            return moments, np.array([self.points_at(t) for t in moments])
+            return moments, _filled(np.array([self.points_at(t) for t in moments]))
         coarse = self.mesh.thinned(PREVIEW_STEP)
         return moments, np.array([coarse.pose(*self.joints_at(t)) for t in moments])
+
+
+def _filled(cloud: Array) -> Array:
+    """Put points not seen (N, M, 3) at the middle of the frame's others, of the whole cloud, or at the origin."""
+    seen = np.isfinite(cloud).all(axis=2, keepdims=True)
+    known = np.where(seen, cloud, 0.0)
+    everywhere = known.sum(axis=(0, 1)) / max(int(seen.sum()), 1)
+    count = seen.sum(axis=1, keepdims=True)
+    middle = np.where(count > 0, known.sum(axis=1, keepdims=True) / np.maximum(count, 1), everywhere)
+    filled = np.where(seen, cloud, middle)
+    return filled if filled.shape[1] else np.zeros((len(cloud), 1, 3))
 
 
 def actor_of(subject: Subject, keypoints: Keypoints | None = None, *, body: str = "auto") -> Actor:
@@ -108,7 +119,7 @@ def subjects_of(subjects: Subject | Sequence[Subject]) -> list[Subject]:
 
 
 def facing(actor: Actor) -> float:
-    """Return where a figure faces at its first frame, radians from +Z toward +X; 0 where no pelvis or hips are known."""
+    """Return where a figure faces at its first frame, radians from +Z toward +X; 0 where no hips are known."""
     if actor.rig is None:
         return 0.0
     roles = actor.rig.roles

@@ -60,7 +60,7 @@ class Body:
         return self.at(role) + quat_apply(self.q[self.joint(role)], tip)
 
     def chain(self, start: int, end: int) -> list[int]:
-        """Return the joints from `start` down to `end`, both included; `start` alone where `end` does not hang on it."""
+        """Return the joints from `start` down to `end`, both included; only `start` where `end` is not below it."""
         path, joint = [end], end
         while joint != start:
             joint = int(self.rig.parents[joint])

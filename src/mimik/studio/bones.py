@@ -15,7 +15,7 @@ from mimik.rotation import quat_apply, quat_inv, quat_mul, quat_slerp, quat_to_m
 
 @dataclass(slots=True)
 class BoneList:
-    """Collects bones while parts are made: rows (base joint, other joint or -1, share of twist or 0 for a half bone)."""
+    """Collects bones while parts are made: rows (base joint, other joint or -1, share of twist, 0 for a half bone)."""
 
     rows: list[tuple[int, int, float]] = field(default_factory=list)
 

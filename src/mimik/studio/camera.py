@@ -61,7 +61,7 @@ class Camera:
 
 
 def view_direction(view: str, facing: float = 0.0) -> Array:
-    """Return the unit direction from figure to camera for a named view of a figure facing `facing` radians from +Z to +X.
+    """Return the unit direction from figure to camera in a named view; the figure faces `facing` radians from +Z to +X.
 
     Raises OptionError for an unknown view.
     """
@@ -72,7 +72,9 @@ def view_direction(view: str, facing: float = 0.0) -> Array:
     return np.array([np.sin(azimuth) * np.cos(height), np.sin(height), np.cos(azimuth) * np.cos(height)])
 
 
-def fit_camera(points: Array, direction: Array, width: int, height: int, *, fov: float = 0.48, margin: float = 0.09) -> Camera:
+def fit_camera(
+    points: Array, direction: Array, width: int, height: int, *, fov: float = 0.48, margin: float = 0.09
+) -> Camera:
     """Return the camera looking along -`direction` that holds all points (N, 3) with a free border of `margin`."""
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):

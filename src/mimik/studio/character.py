@@ -32,7 +32,9 @@ class JointBones:
         flip = np.linalg.det(proper) < 0.0
         u[flip, :, 2] *= -1.0
         q_inverse = Rotation.from_matrix(u @ vt).as_quat()
-        place = -np.linalg.solve(linear + SAME * 1e-6 * np.eye(3), self.inverse_bind[:, :, 3:])[..., 0]
+        place = np.asarray(
+            -np.linalg.solve(linear + SAME * 1e-6 * np.eye(3), self.inverse_bind[:, :, 3:])[..., 0], dtype=np.float64
+        )
         return quat_inv(q_inverse), place
 
     def matrices(self, q_world: Array, p_world: Array) -> Array:

@@ -12,7 +12,7 @@ from PIL import Image as Pillow
 
 from mimik.errors import FileError, MissingExtraError
 from mimik.io.files import atomic_write
-from mimik.studio.film import Image
+from mimik.studio.stage import Image
 
 
 def write_png(path: Path, image: Image) -> None:

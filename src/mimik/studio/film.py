@@ -9,15 +9,13 @@ from itertools import islice
 from os import cpu_count
 
 import numpy as np
-import numpy.typing as npt
 
 from mimik._types import Array
 from mimik.studio.actor import Actor, facing
 from mimik.studio.camera import Camera, fit_camera, view_direction
-from mimik.studio.stage import Dots, Solid, Stage
+from mimik.studio.stage import Dots, Image, Solid, Stage
 from mimik.studio.theme import Theme, linear
 
-Image = npt.NDArray[np.uint8]
 Progress = Callable[[int, int], None]
 GAP = 0.25
 
@@ -118,8 +116,8 @@ class Film:
 
     def _ghosts(self, number: int) -> list[Solid]:
         """Return pale copies of an actor spread over the clip."""
-        moments = np.linspace(0.0, self.actors[number].duration, self.ghosts) if self.ghosts else []
-        return [self._solid(number, t, 0.18) for t in moments]
+        moments = np.linspace(0.0, self.actors[number].duration, self.ghosts)
+        return [self._solid(number, float(t), 0.18) for t in moments]
 
 
 def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
@@ -128,7 +126,7 @@ def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
     direction = view_direction(shot.view, facing(actors[0]))
     right = np.cross(np.array([0.0, 1.0, 0.0]), direction)
     right = right / np.linalg.norm(right)
-    paths = [np.nanmean(cloud, axis=1) * np.array([1.0, 0.0, 1.0]) for _, cloud in clouds]
+    paths = [cloud.mean(axis=1) * np.array([1.0, 0.0, 1.0]) for _, cloud in clouds]
     follow = shot.follow
     if follow is None:
         follow = max(float(np.ptp(path, axis=0).max()) for path in paths) > 2.0
@@ -146,7 +144,7 @@ def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
         cloud = np.concatenate([c.reshape(-1, 3) for c in seen])
         camera = fit_camera(cloud, direction, shot.width, shot.height)
     reach = np.concatenate([c.reshape(-1, 3) for c in seen])
-    radius = 2.2 + float(np.nanmax(np.ptp(reach[np.isfinite(reach).all(axis=1)], axis=0)))
+    radius = 2.2 + float(np.ptp(reach, axis=0).max())
     return Film(actors, offsets, Stage(camera, theme, floor, radius), theme, shot.ghosts, track)
 
 
@@ -155,7 +153,7 @@ def _places(clouds: list[Array], right: Array, together: bool) -> Array:
     offsets = np.zeros((len(clouds), 3))
     if together or len(clouds) == 1:
         return offsets
-    ends = [(float(np.nanmin(c @ right)), float(np.nanmax(c @ right))) for c in clouds]
+    ends = [(float((c @ right).min()), float((c @ right).max())) for c in clouds]
     edge = ends[0][0]
     for n, (low, high) in enumerate(ends):
         offsets[n] = (edge - low) * right
@@ -164,7 +162,7 @@ def _places(clouds: list[Array], right: Array, together: bool) -> Array:
 
 
 def _floor(clouds: list[Array]) -> float:
-    lowest = float(min(np.nanmin(cloud[..., 1]) for cloud in clouds))
+    lowest = float(min(np.min(cloud[..., 1]) for cloud in clouds))
     return lowest if abs(lowest) < 0.12 else min(lowest, 0.0)
 
 

@@ -61,7 +61,7 @@ def _palm(body: Body, wrist: str, frame: Array, k: float) -> Part:
     role = wrist.replace("wrist", "elbow")
     if body.has(role) and len(body.chain(body.joint(role), body.joint(wrist))) == 2:
         stations = [(-np.inf, body.bones.twist(elbow_side, body.joint(wrist), 0.5)), (0.1, stations[0][1])]
-    return Part(start, end, FRONT, rows, stations, caps=(0.015 * k, 0.010 * k), blend=0.02 * k, fine=True)
+    return Part(start, end, FRONT, rows, stations, caps=(0.015 * k, 0.010 * k), blend=0.02 * k)
 
 
 def _finger(body: Body, side: str, finger: str, frame: Array, k: float) -> list[Part]:
@@ -120,5 +120,9 @@ def _jointed(body: Body, roles: list[str], radius: float, last: float, frame: Ar
 
 
 def _phalanx(start: Array, end: Array, radius: float, bone: int, depth: Array) -> Part:
-    rows = [(0.0, 1.02 * radius, 1.02 * radius), (0.5, 0.95 * radius, 0.95 * radius), (1.0, 0.94 * radius, 0.94 * radius)]
-    return Part(start, end, depth, list(rows), [(-np.inf, bone)], blend=0.5 * radius, fine=True)
+    rows = [
+        (0.0, 1.02 * radius, 1.02 * radius),
+        (0.5, 0.95 * radius, 0.95 * radius),
+        (1.0, 0.94 * radius, 0.94 * radius),
+    ]
+    return Part(start, end, depth, list(rows), [(-np.inf, bone)], blend=0.5 * radius)

@@ -3,22 +3,20 @@
 import numpy as np
 
 from mimik.studio.body import FRONT, UP, Body
-from mimik.studio.parts import Part
-
-Rows = list[tuple[float, ...]]
+from mimik.studio.parts import Part, Rows
 
 UPPER_ARM: Rows = [
     # t, vertical radius, radius front to back, shift up, shift forward
-    (0.00, 0.050, 0.053, 0.004, 0.0), (0.16, 0.050, 0.053, 0.003, 0.0), (0.34, 0.044, 0.047, 0.0, 0.002),
-    (0.55, 0.042, 0.046, 0.0, 0.003), (0.80, 0.036, 0.037, 0.0, 0.0), (1.00, 0.034, 0.036, 0.0, 0.0),
+    (0.00, 0.053, 0.056, -0.003, 0.0), (0.16, 0.053, 0.057, 0.000, 0.0), (0.34, 0.047, 0.050, 0.0, 0.002),
+    (0.55, 0.044, 0.048, 0.0, 0.003), (0.80, 0.037, 0.039, 0.0, 0.0), (1.00, 0.034, 0.036, 0.0, 0.0),
 ]  # fmt: skip
 FOREARM: Rows = [
-    (0.00, 0.034, 0.037, 0.0, 0.0), (0.14, 0.038, 0.043, 0.0, 0.003), (0.30, 0.037, 0.042, 0.0, 0.002),
+    (0.00, 0.034, 0.037, 0.0, 0.0), (0.14, 0.040, 0.045, 0.0, 0.003), (0.30, 0.039, 0.044, 0.0, 0.002),
     (0.60, 0.030, 0.034, 0.0, 0.0), (0.88, 0.0215, 0.028, 0.0, 0.0), (1.00, 0.0205, 0.0275, 0.0, 0.0),
 ]  # fmt: skip
 THIGH: Rows = [
     # t, radius across, radius front to back, shift outward, shift forward
-    (0.00, 0.082, 0.086, 0.006, -0.004), (0.14, 0.084, 0.089, 0.004, 0.000), (0.40, 0.074, 0.081, 0.002, 0.006),
+    (0.00, 0.080, 0.086, 0.000, -0.004), (0.14, 0.082, 0.089, 0.000, 0.000), (0.40, 0.073, 0.081, 0.002, 0.006),
     (0.65, 0.062, 0.068, 0.0, 0.004), (0.86, 0.053, 0.056, 0.0, 0.002), (1.00, 0.050, 0.053, 0.0, 0.004),
 ]  # fmt: skip
 SHIN: Rows = [
@@ -50,7 +48,7 @@ def arm_parts(body: Body, side: str) -> list[Part]:
 
 
 def leg_parts(body: Body, side: str) -> list[Part]:
-    """Return thigh, shin and foot, as far as the rig has their joints."""
+    """Return thigh and shin, as far as the rig has their joints."""
     hip, knee, ankle = f"{side}_hip", f"{side}_knee", f"{side}_ankle"
     parts = []
     if body.has(hip, knee):
@@ -59,13 +57,19 @@ def leg_parts(body: Body, side: str) -> list[Part]:
     if body.has(knee, ankle):
         rows = _fit(SHIN, body.girth(_distance(body, knee, ankle), 0.415), side)
         parts.append(_limb(body, knee, ankle, rows, bend=0.07, twist=0.0, blend=0.02, rings=(0.026, 0.010)))
-    if body.has(ankle):
-        parts += _foot(body, side)
     return parts
 
 
 def _limb(
-    body: Body, upper: str, lower: str, rows: Rows, *, bend: float, twist: float, blend: float, rings: tuple[float, float]
+    body: Body,
+    upper: str,
+    lower: str,
+    rows: Rows,
+    *,
+    bend: float,
+    twist: float,
+    blend: float,
+    rings: tuple[float, float],
 ) -> Part:
     """Return the part between two joints; a half bone carries the first `bend` of it and the same at its end.
 
@@ -88,9 +92,11 @@ def _limb(
     return Part(start, end, FRONT, rows, stations, blend=blend * body.scale, bands=bands)
 
 
-def _foot(body: Body, side: str) -> list[Part]:
-    """Return the foot, flat below, from heel to toes; the toe joint, where there is one, carries what lies before it."""
+def foot_parts(body: Body, side: str) -> list[Part]:
+    """Return the foot, flat below, heel to toes; none without an ankle. A toe joint carries what lies before it."""
     s, ankle = body.scale, f"{side}_ankle"
+    if not body.has(ankle):
+        return []
     up, front = body.turned(ankle, UP), body.turned(ankle, FRONT)
     place, toe = body.at(ankle), f"{side}_foot"
     ball = 0.135 * s
@@ -116,7 +122,7 @@ def _foot(body: Body, side: str) -> list[Part]:
     rows = [(t, w * k, h * s * max(high, 0.8), 0.0, c * s * max(high, 0.8)) for t, w, h, _, c in FOOT]
     cap = (0.024 * k, 0.020 * k)
     inner = heel + cap[0] * front, end - cap[1] * front
-    return [Part(*inner, up, rows, stations, caps=cap, blend=0.03 * s, flat=0.0, fine=True)]
+    return [Part(*inner, up, rows, stations, caps=cap, blend=0.03 * s, flat=0.0)]
 
 
 def _distance(body: Body, a: str, b: str) -> float:

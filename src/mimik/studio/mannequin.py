@@ -1,28 +1,39 @@
 """The mannequin: a smooth solid body fitted to any rig, built once per rig and posed by skinning."""
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, IntArray
 from mimik.errors import OptionError, one_of
 from mimik.rig.rig import Rig
+from mimik.studio.accent import accent
 from mimik.studio.body import Body, build_pose
 from mimik.studio.bones import Bones
-from mimik.studio.character import character_mesh
 from mimik.studio.capsules import ball, bone_parts
+from mimik.studio.character import character_mesh
 from mimik.studio.hands import hand_parts
-from mimik.studio.limbs import arm_parts, leg_parts
+from mimik.studio.limbs import arm_parts, foot_parts, leg_parts
 from mimik.studio.parts import Part, PartTable, pack
 from mimik.studio.skinmesh import SkinMesh, vertex_normals
 from mimik.studio.surface import distances, openness, polygonise
 from mimik.studio.torso import torso_parts
-from mimik.studio.accent import accent
 from mimik.studio.weights import owning_bones, places_on, skin_weights
 
-BODY_CELL, FINE_CELL = 0.0115, 0.0058
 BODIES = ("auto", "mannequin", "makehuman")
-BODY_SPREAD, FINE_SPREAD = 0.028, 0.009
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How fine a piece is cut, and how wide its bones blend at a joint; metres for a figure of 1.75 m."""
+
+    cell: float
+    spread: float
+
+
+BODY, HAND, FOOT, LOOSE = Grain(0.0115, 0.028), Grain(0.0042, 0.007), Grain(0.0072, 0.012), Grain(0.008, 0.01)
 
 
 @lru_cache(maxsize=16)
@@ -34,34 +45,34 @@ def mannequin(rig: Rig) -> SkinMesh:
     """
     body = build_pose(rig)
     pieces = _pieces(body)
-    meshes = [_mesh(body, pack(parts), fine) for parts, fine in pieces]
+    meshes = [_mesh(body, pack(parts), grain) for parts, grain in pieces]
     return _join(meshes, Bones.of(body.bones, body.q, body.p))
 
 
-def _pieces(body: Body) -> list[tuple[list[Part], bool]]:
-    """Return lists of parts that melt into one surface each, and whether that surface needs the fine grid."""
+def _pieces(body: Body) -> list[tuple[list[Part], Grain]]:
+    """Return lists of parts that melt into one surface each, and how fine that surface is."""
     trunk = torso_parts(body)
-    pieces = []
+    pieces: list[tuple[list[Part], Grain]] = []
     for side in ("left", "right"):
         arm, leg = arm_parts(body, side), leg_parts(body, side)
-        hand, foot = hand_parts(body, side), [p for p in leg if p.fine]
-        leg = [p for p in leg if not p.fine]
         trunk += [*leg, *arm]
-        for limb, end in ((arm, hand), (leg, foot)):
+        for limb, end, grain in ((arm, hand_parts(body, side), HAND), (leg, foot_parts(body, side), FOOT)):
             if end:
-                pieces.append(([*_stub(limb), *end], True))
-    known = [p for parts, _ in pieces for p in parts] + trunk
-    size = float(np.ptp(body.p, axis=0).max())
-    if len(known) < 4:
-        size = max(size, 1e-3)
-        body.bones.rows.clear()
-        everything = list(range(body.rig.joint_count))
-        bones = bone_parts(body, everything, 0.16, cover=(0.006 * size, 0.05 * size))
-        return [(bones or [ball(body, 0, 0.05)], False)]
-    loose = _loose(body, pack(known))
-    if loose:
-        pieces += [([part], True) for part in loose]
-    return [(trunk, False), *pieces] if trunk else pieces
+                pieces.append(([*_stub(limb), *end], grain))
+    if len(trunk) < 4:
+        return [(_plain(body), BODY)]
+    pieces.insert(0, (trunk, BODY))
+    known = pack([part for parts, _ in pieces for part in parts])
+    return pieces + [([part], LOOSE) for part in _loose(body, known)]
+
+
+def _plain(body: Body) -> list[Part]:
+    """Return rounded bones for a rig of which too little is known, or a ball where it has no length anywhere."""
+    size = max(float(np.ptp(body.p, axis=0).max()), 1e-3)
+    body.bones.rows.clear()
+    body.face = None
+    bones = bone_parts(body, list(range(body.rig.joint_count)), 0.16, cover=(0.006 * size, 0.05 * size))
+    return bones or [ball(body, 0, 0.05)]
 
 
 def _stub(limb: list[Part]) -> list[Part]:
@@ -89,24 +100,34 @@ def _loose(body: Body, known: PartTable) -> list[Part]:
     return bone_parts(body, sorted(joints), 0.12, cover=(0.006 * s, 0.03 * s))
 
 
-def _mesh(body: Body, parts: PartTable, fine: bool) -> tuple[Array, ...]:
+class _Piece(NamedTuple):
+    vertices: Array
+    faces: IntArray
+    joints: IntArray
+    weights: Array
+    shade: Array
+    tint: Array
+
+
+def _mesh(body: Body, parts: PartTable, grain: Grain) -> _Piece:
     low, high = parts.bounds()
     s = body.scale
-    cell = max((FINE_CELL if fine else BODY_CELL) * s, float((high - low).max()) / 220)
+    cell = max(grain.cell * s, float((high - low).max()) / 220)
     vertices, faces = polygonise(parts, cell)
     part, t = places_on(parts, vertices)
-    spread = (FINE_SPREAD if fine else BODY_SPREAD) * s / cell
-    index, weights = skin_weights(owning_bones(parts, part, t), faces, spread)
+    index, weights = skin_weights(owning_bones(parts, part, t), faces, grain.spread * s / cell)
     shade = openness(parts, vertices, vertex_normals(vertices, faces), 0.09 * s)
-    return vertices, faces, index, weights, shade, accent(body, parts, vertices, part, t)
+    return _Piece(vertices, faces, index, weights, shade, accent(body, parts, vertices, part, t))
 
 
-def _join(meshes: list[tuple[Array, ...]], bones: Bones) -> SkinMesh:
-    counts = np.cumsum([0] + [len(m[0]) for m in meshes])
-    vertices, faces, index, weights, shade, tint = (
-        np.concatenate([m[k] + (counts[n] if k == 1 else 0) for n, m in enumerate(meshes)]) for k in range(6)
+def _join(pieces: list[_Piece], bones: Bones) -> SkinMesh:
+    before = np.cumsum([0] + [len(piece.vertices) for piece in pieces])
+    faces = np.concatenate([piece.faces + start for piece, start in zip(pieces, before)])
+    vertices, index, weights, shade, tint = (
+        np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ("vertices", "joints", "weights", "shade", "tint")
     )
-    return SkinMesh(vertices, faces.astype(np.int64), index, weights, shade, tint, bones)
+    return SkinMesh(vertices, faces, index, weights, shade, tint, bones)
 
 
 def body_of(rig: Rig, body: str = "auto") -> SkinMesh:

@@ -1,11 +1,15 @@
 """Body parts: tapered tubes with elliptical cross sections along an axis, the bricks of the mannequin."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from mimik._types import Array, IntArray
+
+Rows: TypeAlias = Sequence[tuple[float, ...]]
 
 SAMPLES = 33
 """Cross sections stored per part; between them the kernel interpolates linearly."""
@@ -22,19 +26,17 @@ class Part:
     flat      the part is cut off this far below its axis (against `depth`); infinite for no cut
     stations  (t, bone) in rising t: from t on, the surface follows this bone
     bands     rows (t, half width in metres) of rings in the accent colour
-    fine      needs the fine grid: hands and feet
     """
 
     start: Array
     end: Array
     depth: Array
-    profile: list[tuple[float, ...]]
+    profile: Rows
     stations: list[tuple[float, int]]
     caps: tuple[float | None, float | None] = (None, None)
     blend: float = 0.02
     flat: float = np.inf
     bands: tuple[tuple[float, float], ...] = ()
-    fine: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +97,7 @@ def part_frame(axis: Array, depth: Array) -> Array:
     return np.array([np.cross(v, along), v, along])
 
 
-def _sample(rows: list[tuple[float, ...]]) -> Array:
+def _sample(rows: Rows) -> Array:
     """Interpolate profile rows smoothly, without overshoot, at SAMPLES even places."""
     knots = np.array([(*row, *(0.0,) * (5 - len(row))) for row in rows])
     t = np.linspace(0.0, 1.0, SAMPLES)

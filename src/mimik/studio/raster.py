@@ -99,7 +99,9 @@ def draw_shadow(vertices: Array, faces: IntArray, light: Array, low: Array, texe
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True, inline="always")  # type: ignore[misc]
-def _lit(heights: Array, light: Array, low: Array, texel: float, x: float, y: float, z: float, bias: float, soft: int) -> float:
+def _lit(
+    heights: Array, light: Array, low: Array, texel: float, x: float, y: float, z: float, bias: float, soft: int
+) -> float:
     """Return how much of the main light reaches a point, 0 to 1, averaged over a square of the shadow grid."""
     size = len(heights)
     u = (x * light[0, 0] + y * light[0, 1] + z * light[0, 2] - low[0]) / texel
@@ -136,7 +138,7 @@ def shade_surface(
     opacity: float,
     image: Array,  # (H, W, 3) drawn over
 ) -> None:
-    """Light every pixel that holds a surface: main light with shadow, fill, rim, sky and floor light, a soft gloss; highlights roll off."""
+    """Light every pixel of a surface: main light and shadow, fill, rim, sky, floor and gloss; highlights roll off."""
     height, width = depth.shape
     for r in range(height):
         for c in range(width):
@@ -258,7 +260,9 @@ def shadow_floor(
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def draw_dots(points: Array, colors: Array, radius: float, eye: Array, axes: Array, focal: float, depth: Array, image: Array) -> None:
+def draw_dots(
+    points: Array, colors: Array, radius: float, eye: Array, axes: Array, focal: float, depth: Array, image: Array
+) -> None:
     """Draw points (N, 3) as shaded balls of `radius` metres over the picture; paler where a surface hides them."""
     height, width = depth.shape
     for n in range(len(points)):

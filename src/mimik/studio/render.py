@@ -14,7 +14,8 @@ from mimik.errors import FileError, OptionError
 from mimik.goals.keypoints import Keypoints
 from mimik.studio.actor import Subject, actor_of, subjects_of
 from mimik.studio.export import write_gif, write_mp4, write_png
-from mimik.studio.film import Film, Image, Progress, Shot, make_film
+from mimik.studio.film import Film, Progress, Shot, make_film
+from mimik.studio.stage import Image
 from mimik.studio.theme import Theme, theme_named
 
 MAX_SIDE = 4096
@@ -60,7 +61,9 @@ def render(
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise FileError(path, f"pictures are written as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}")
+        raise FileError(
+            path, f"pictures are written as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}"
+        )
     shot = Shot(view, focus, width, height, follow, ghosts, floor, together)
     film = film_of(subjects, shot, theme=theme, keypoints=keypoints, body=body)
     words = _Words(tuple(labels or ()), title, film.theme)
@@ -72,7 +75,9 @@ def render(
     rate = _rate(film, fps, 25.0 if path.suffix.lower() == ".gif" else 30.0)
     count = int(film.duration * rate + 1e-6) + 1
     if count > MAX_PICTURES:
-        raise OptionError(f"{count} pictures; at most {MAX_PICTURES} are drawn in one film: give a lower fps or cut the clip")
+        raise OptionError(
+            f"{count} pictures; at most {MAX_PICTURES} are drawn in one film: give a lower fps or cut the clip"
+        )
     moments = [n / rate for n in range(count)]
     drawn = (words.on(film, t, image) for t, image in zip(moments, film.pictures(moments, progress)))
     write = write_gif if path.suffix.lower() == ".gif" else write_mp4
@@ -140,7 +145,9 @@ class _Words:
         font = ImageFont.load_default(size=max(11.0, height / 26))
         for label, (column, row) in zip(self.labels, film.anchors(seconds)):
             row = min(row + 0.055 * height, height - 0.03 * height)
-            column = min(max(column, 0.5 * draw.textlength(label, font) + 4), width - 0.5 * draw.textlength(label, font) - 4)
+            column = min(
+                max(column, 0.5 * draw.textlength(label, font) + 4), width - 0.5 * draw.textlength(label, font) - 4
+            )
             draw.text((column, row), label, fill=self.theme.text, font=font, anchor="mm")
         large = ImageFont.load_default(size=max(12.0, height / 20))
         draw.text((0.03 * width, 0.03 * width), self.title, fill=self.theme.text, font=large, anchor="la")

@@ -31,7 +31,8 @@ class SkinMesh:
     vertices  (V, 3) in the bind pose, metres    faces   (F, 3) counter-clockwise seen from outside
     index     (V, 4) bones, weights (V, 4) sum to one
     shade     (V,) openness 0 to 1, darkens creases
-    tint      (V,) above 0 in the accent colour, -1 to 1 across its edge    colors   (V, 3) linear light, where the mesh has its own
+    tint      (V,) above 0 in the accent colour, -1 to 1 across its edge
+    colors    (V, 3) linear light, where the mesh has its own
     """
 
     vertices: Array

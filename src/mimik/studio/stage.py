@@ -1,14 +1,19 @@
 """The stage: floor, lamps and camera, on which posed meshes are painted into a picture."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mimik._types import Array, IntArray
 from mimik.studio import raster
 from mimik.studio.camera import UP, Camera
 from mimik.studio.skinmesh import vertex_normals
 from mimik.studio.theme import Theme, linear
+
+Buffer: TypeAlias = npt.NDArray[np.float32]
+Image: TypeAlias = npt.NDArray[np.uint8]
 
 SAMPLES = 2
 SHADOW_SIZE = 640
@@ -48,9 +53,9 @@ class Stage:
     theme: Theme
     floor: float = 0.0
     radius: float = 3.0
-    _empty: tuple[Array, Array] | None = field(default=None, repr=False)
+    _empty: tuple[Buffer, Buffer] | None = field(default=None, repr=False)
 
-    def paint(self, solids: list[Solid], dots: list[Dots]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    def paint(self, solids: list[Solid], dots: list[Dots]) -> Image:
         """Return the picture (H, W, 3) of meshes and dots on the floor."""
         camera = self.camera.scaled(SAMPLES)
         background, places = self._background(camera)
@@ -75,7 +80,7 @@ class Stage:
         raster.resolve(image, SAMPLES, SRGB, out)
         return out
 
-    def _background(self, camera: Camera) -> tuple[Array, Array]:
+    def _background(self, camera: Camera) -> tuple[Buffer, Buffer]:
         if self._empty is None:
             image = np.empty((camera.height, camera.width, 3), dtype=np.float32)
             places = np.empty_like(image)
@@ -87,7 +92,7 @@ class Stage:
             self._empty = image, places
         return self._empty
 
-    def _draw(self, solids: list[Solid], camera: Camera, shadow: "_Shadow", image: Array, opacity: float) -> Array:
+    def _draw(self, solids: list[Solid], camera: Camera, shadow: "_Shadow", image: Buffer, opacity: float) -> Buffer:
         depth = np.full((camera.height, camera.width), raster.FAR, dtype=np.float32)
         surface = np.zeros((camera.height, camera.width, 6), dtype=np.float32)
         for s in solids:
@@ -107,7 +112,7 @@ class Stage:
 class _Shadow:
     """The grid of places nearest to the main light, and where it lies."""
 
-    grid: tuple[Array, Array, Array, float]
+    grid: tuple[Buffer, Array, Array, float]
 
     @classmethod
     def of(cls, solids: list[Solid], camera: Camera, floor: float) -> "_Shadow":

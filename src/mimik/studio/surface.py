@@ -33,14 +33,16 @@ def distances(parts: PartTable, points: Array) -> tuple[Array, Array]:
 
 
 def openness(parts: PartTable, points: Array, normals: Array, reach: float) -> Array:
-    """Return (N,) how open the surface is, 0 in a deep crease to 1 in the open, from the field within `reach` metres."""
+    """Return (N,) how open the surface is, 0 in a crease to 1 in the open, from the field within `reach` metres."""
     out = np.empty(len(points))
     _openness(parts.origin, parts.frame, parts.shape, parts.profile, parts.reach, points, normals, reach, out)
     return out
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def _part(origin: Array, frame: Array, shape: Array, profile: Array, x: float, y: float, z: float) -> tuple[float, float]:
+def _part(
+    origin: Array, frame: Array, shape: Array, profile: Array, x: float, y: float, z: float
+) -> tuple[float, float]:
     """Return the approximate signed distance to one part, and the place along its axis (0 to 1 inside its length)."""
     x -= origin[0]
     y -= origin[1]
@@ -74,7 +76,9 @@ def _part(origin: Array, frame: Array, shape: Array, profile: Array, x: float, y
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def _union(origin: Array, frame: Array, shape: Array, profile: Array, some: IntArray, x: float, y: float, z: float) -> float:
+def _union(
+    origin: Array, frame: Array, shape: Array, profile: Array, some: IntArray, x: float, y: float, z: float
+) -> float:
     """Return the signed distance to the smooth union of the parts listed in `some`, melted in that order."""
     total = 1e3
     for p in some:
@@ -86,7 +90,9 @@ def _union(origin: Array, frame: Array, shape: Array, profile: Array, some: IntA
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def _near(origin: Array, frame: Array, shape: Array, reach: Array, x: float, y: float, z: float, slack: float, some: IntArray) -> int:
+def _near(
+    origin: Array, frame: Array, shape: Array, reach: Array, x: float, y: float, z: float, slack: float, some: IntArray
+) -> int:
     """List in `some` the parts whose surface may pass within `slack` of a point; return how many."""
     count = 0
     for p in range(len(origin)):
@@ -101,7 +107,9 @@ def _near(origin: Array, frame: Array, shape: Array, reach: Array, x: float, y: 
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def _fill(origin: Array, frame: Array, shape: Array, profile: Array, reach: Array, low: Array, cell: float, field: Array) -> None:
+def _fill(
+    origin: Array, frame: Array, shape: Array, profile: Array, reach: Array, low: Array, cell: float, field: Array
+) -> None:
     """Write the distance on the grid's nodes, in the blocks the surface may cross; elsewhere only its sign."""
     nx, ny, nz = field.shape
     radius = 0.5 * BLOCK * cell * 1.7321
@@ -115,7 +123,7 @@ def _fill(origin: Array, frame: Array, shape: Array, profile: Array, reach: Arra
                 if count == 0:
                     continue
                 middle = _union(origin, frame, shape, profile, some[:count], x, y, z)
-                far = abs(middle) > 3.0 * radius + 2 * cell
+                far = abs(middle) > 2.0 * radius + 2 * cell
                 for i in range(bx, min(bx + BLOCK, nx)):
                     for j in range(by, min(by + BLOCK, ny)):
                         for k in range(bz, min(bz + BLOCK, nz)):
@@ -239,7 +247,11 @@ def _openness(
         closed, weight = 0.0, 1.0
         for step in range(1, 5):
             h = reach * step / 4
-            x, y, z = points[n, 0] + h * normals[n, 0], points[n, 1] + h * normals[n, 1], points[n, 2] + h * normals[n, 2]
+            x, y, z = (
+                points[n, 0] + h * normals[n, 0],
+                points[n, 1] + h * normals[n, 1],
+                points[n, 2] + h * normals[n, 2],
+            )
             closed += weight * max(0.0, h - _union(origin, frame, shape, profile, near, x, y, z)) / h
             weight *= 0.7
         out[n] = max(0.0, 1.0 - closed / 2.533)

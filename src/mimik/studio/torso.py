@@ -9,13 +9,13 @@ from mimik.studio.parts import Part
 TRUNK = [
     # t from hip line (0) to shoulder line (1), half width, half depth, -, forward shift
     (-0.11, 0.112, 0.070, 0.0, -0.006),
-    (-0.02, 0.160, 0.098, 0.0, -0.010),
-    (0.10, 0.158, 0.100, 0.0, -0.008),
-    (0.26, 0.140, 0.090, 0.0, 0.002),
-    (0.38, 0.132, 0.086, 0.0, 0.004),
-    (0.52, 0.136, 0.092, 0.0, 0.002),
-    (0.68, 0.150, 0.106, 0.0, 0.000),
-    (0.82, 0.160, 0.108, 0.0, -0.004),
+    (-0.02, 0.150, 0.097, 0.0, -0.010),
+    (0.10, 0.150, 0.098, 0.0, -0.008),
+    (0.26, 0.139, 0.091, 0.0, 0.002),
+    (0.38, 0.135, 0.088, 0.0, 0.004),
+    (0.52, 0.141, 0.094, 0.0, 0.002),
+    (0.68, 0.155, 0.104, 0.0, 0.000),
+    (0.82, 0.163, 0.105, 0.0, -0.004),
     (0.94, 0.150, 0.090, 0.0, -0.010),
     (1.03, 0.110, 0.068, 0.0, -0.012),
     (1.10, 0.062, 0.056, 0.0, -0.010),
@@ -95,19 +95,19 @@ def _muscles(body: Body, hips: Array, up: Array, length: float, wide: float, tru
         x = np.array([side, 0.0, 0.0])
         seat = hips + 0.066 * s * x - 0.040 * s * FRONT - 0.035 * s * up
         parts.append(_ball(seat, (0.066 * s, 0.062 * s, 0.076 * s), trunk, 0.05 * s))
-        breast = hips + 0.815 * length * up + 0.070 * wide * x + 0.070 * s * FRONT
-        parts.append(_ball(breast, (0.080 * wide, 0.032 * s, 0.060 * s), trunk, 0.055 * s))
+        breast = hips + 0.815 * length * up + 0.072 * wide * x + 0.070 * s * FRONT
+        parts.append(_ball(breast, (0.082 * wide, 0.028 * s, 0.060 * s), trunk, 0.06 * s))
         blade = hips + 0.80 * length * up + 0.085 * wide * x - 0.060 * s * FRONT
         parts.append(_ball(blade, (0.070 * wide, 0.045 * s, 0.090 * s), trunk, 0.05 * s))
-    for side in ("left", "right"):
-        if not body.has(f"{side}_shoulder"):
+    for name in ("left", "right"):
+        if not body.has(f"{name}_shoulder"):
             continue
-        shoulder = body.at(f"{side}_shoulder")
+        shoulder = body.at(f"{name}_shoulder")
         root = hips + length * up * 1.10 - 0.015 * s * FRONT
         near = root + 0.18 * (shoulder - root)
         rows = [(0.0, 0.050 * s, 0.050 * s), (0.45, 0.044 * s, 0.046 * s), (1.0, 0.046 * s, 0.048 * s)]
-        parent = int(body.rig.parents[body.joint(f"{side}_shoulder")])
-        bone = body.bones.joint(body.joint(f"{side}_collar") if body.has(f"{side}_collar") else max(parent, 0))
+        parent = int(body.rig.parents[body.joint(f"{name}_shoulder")])
+        bone = body.bones.joint(body.joint(f"{name}_collar") if body.has(f"{name}_collar") else max(parent, 0))
         stations = [(-np.inf, trunk.stations[-1][1]), (0.25, bone)]
         parts.append(Part(near, shoulder, FRONT, rows, stations, blend=0.06 * s))
     return parts
@@ -172,7 +172,12 @@ def _head_ball(centre: Array, radii: tuple[float, float, float], k: float, bone:
 def _neck(body: Body, shoulders: Array, centre: Array, k: float, head: int) -> Part:
     start = shoulders + np.array([0.0, -0.01 * k, -0.010 * k])
     end = centre + k * np.array([0.0, -0.05, -0.022])
-    rows = [(0.0, 0.064 * k, 0.060 * k), (0.3, 0.054 * k, 0.055 * k), (0.65, 0.049 * k, 0.051 * k), (1.0, 0.05 * k, 0.054 * k)]
+    rows = [
+        (0.0, 0.064 * k, 0.060 * k),
+        (0.3, 0.054 * k, 0.055 * k),
+        (0.65, 0.049 * k, 0.051 * k),
+        (1.0, 0.05 * k, 0.054 * k),
+    ]
     joints = body.chain(body.joint("neck"), head) if body.has("neck") else [head]
     below = int(body.rig.parents[joints[0]])
     places = body.places(start, end, joints)

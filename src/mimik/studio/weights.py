@@ -42,9 +42,9 @@ def owning_bones(parts: PartTable, part: IntArray, t: Array) -> IntArray:
 def neighbour_table(faces: IntArray, count: int) -> tuple[IntArray, IntArray]:
     """Return (V + 1,) starts and the neighbours of each vertex, one after another."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    edges = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
-    start = np.searchsorted(edges[:, 0], np.arange(count + 1))
-    return start.astype(np.int64), np.ascontiguousarray(edges[:, 1])
+    keys = np.unique(np.concatenate([edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]]))
+    start = np.searchsorted(keys, np.arange(count + 1) * count)
+    return start.astype(np.int64), keys % count
 
 
 def _strongest(weights: Array, bones: IntArray) -> tuple[IntArray, Array]:

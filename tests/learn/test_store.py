@@ -122,3 +122,13 @@ def test_pack_holds_whole_splits_and_the_most_diverse_of_train(corpus, tmp_path)
         write_pack(store, tmp_path / "small.npz", max_mb=0.001)
     with pytest.raises(FileError, match="no pack"):
         load_pack(corpus[0] / "cmu_val_03.npz")
+
+
+def test_damaged_corpus_files_are_left_out_with_a_note(corpus, tmp_path):
+    whole = (corpus[0] / "cmu_train_01.npz").read_bytes()
+    for k in range(12):
+        (corpus[0] / f"cmu_train_broken{k}.npz").write_bytes(whole[: len(whole) * (k + 1) // 13])
+    np.savez(corpus[0] / "cmu_train_other.npz", rotvec_delta=np.zeros(3))
+    store, notes = import_motion([corpus[0]], tmp_path / "store")
+    assert len(notes) == 13
+    assert len(store.clips) == 6

@@ -16,6 +16,7 @@ import numpy as np
 
 from mimik._types import Array, IntArray
 from mimik.errors import FileError
+from mimik.io.files import open_npz
 from mimik.motion.clip import Clip
 from mimik.rig.role_space import rig_to_role_rotations, role_offsets
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
@@ -153,17 +154,20 @@ def _is_corpus(path: Path) -> bool:
 
 
 def _read_corpus(path: Path) -> Iterator[RoleMotion]:
-    with np.load(path, allow_pickle=False) as archive:
-        data = {key: archive[key] for key in archive.files}
-    rotations, root = cmu_role_rotations(data), cmu_root(data)
-    place = _corpus_tpose(data)[_corpus_index(data)]
+    data = open_npz(path)
+    try:
+        rotations, root = cmu_role_rotations(data), cmu_root(data)
+        place = _corpus_tpose(data)[_corpus_index(data)]
+        starts = [int(s) for s in data["clip_starts"]]
+        names, fps = [str(name) for name in data["clip_names"]], float(data["fps"])
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise FileError(path, f"is no corpus file ({error})") from error
     offsets = np.concatenate([np.zeros((1, 3)), place[1:] - place[BODY_PARENTS[1:]]])
     subject = path.stem.split("_")[-1]
     split = split_of(path, subject, None)
-    starts = [int(s) for s in data["clip_starts"]]
-    for name, start, stop in zip(data["clip_names"], starts, [*starts[1:], len(root)]):
+    for name, start, stop in zip(names, starts, [*starts[1:], len(root)]):
         span = slice(start, stop)
-        yield RoleMotion(str(name), subject, split, float(data["fps"]), rotations[span], root[span], offsets)
+        yield RoleMotion(name, subject, split, fps, rotations[span], root[span], offsets)
 
 
 def _corpus_tpose(data: Mapping[str, np.ndarray]) -> Array:

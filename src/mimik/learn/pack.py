@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mimik._types import Array, IntArray
 from mimik.errors import FileError
-from mimik.io.files import atomic_write
+from mimik.io.files import atomic_write, open_npz
 from mimik.learn.importers import SPLITS, Split
 from mimik.learn.store import MotionStore
 from mimik.rig.roles import BODY_ROLES
@@ -75,21 +75,16 @@ def write_pack(
 
 def load_pack(path: str | os.PathLike[str]) -> dict[Split, PackedPoses]:
     """Read a pack; raises FileError when it is none or when its roles are not this version's."""
+    data = open_npz(path)
     try:
-        with np.load(path, allow_pickle=False) as data:
-            if tuple(data["roles"]) != BODY_ROLES:
-                raise FileError(path, "holds other roles than this version's")
-            bodies = data["offsets"].astype(np.float64)
-            found = [split for split in SPLITS if f"{split}_rotvec" in data]
-            return {
-                split: PackedPoses(
-                    data[f"{split}_rotvec"], data[f"{split}_root"], data[f"{split}_body"], bodies,
-                    data[f"{split}_clip_starts"],
-                )
-                for split in found
-            }  # fmt: skip
-    except (OSError, ValueError, KeyError) as error:
+        if tuple(data["roles"]) != BODY_ROLES:
+            raise FileError(path, "holds other roles than this version's")
+        bodies = data["offsets"].astype(np.float64)
+        columns = ("rotvec", "root", "body", "clip_starts")
+        arrays = {s: [data[f"{s}_{c}"] for c in columns] for s in SPLITS if f"{s}_rotvec" in data}
+    except (KeyError, ValueError) as error:
         raise FileError(path, f"is no pack of poses ({error})") from error
+    return {s: PackedPoses(rotvec, root, body, bodies, starts) for s, (rotvec, root, body, starts) in arrays.items()}
 
 
 def _columns(store: MotionStore, frames: IntArray) -> dict[str, npt.NDArray[np.generic]]:

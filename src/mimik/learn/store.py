@@ -57,6 +57,8 @@ class MotionStore:
             self.hash = str(table["hash"])
             self.roles = tuple(table["roles"])
             arrays = [np.load(self.path / f"{name}.npy", mmap_mode="r") for name in ("rotations", "root", "offsets")]
+            if any(len(a) != sum(clip.frames for clip in self.clips) for a in arrays[:2]):
+                raise ValueError("clips and frames do not add up")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FileError(self.path, f"is no motion store ({error}); make one with `mimik data import`") from error
         self._rotations, self._root, offsets = arrays

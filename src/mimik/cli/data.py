@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
+
+from mimik.cli.output import console, print_notes, progress
 
 app = typer.Typer(no_args_is_help=True, help="Turn motion files into a store for training.")
 
@@ -20,23 +20,16 @@ def import_command(
     """Import motion files into one memory-mapped store, split by subject."""
     from mimik.learn.store import import_motion
 
-    with Progress(transient=True) as progress:
-        task = progress.add_task("importing", total=None)
-
-        def show(done: int, count: int, name: str) -> None:
-            progress.update(task, completed=done, total=count, description=name)
-
-        store, notes = import_motion(sources, out, fps=fps, progress=show)
-    console = Console()
-    for note in notes:
-        console.print(f"[yellow]left out[/]  {note}")
+    with progress("importing") as advance:
+        store, notes = import_motion(sources, out, fps=fps, progress=lambda done, count, _: advance(done, count))
+    print_notes(f"left out: {note}" for note in notes)
     table = Table("split", "subjects", "clips", "frames", "hours", box=None)
     for split in ("train", "val", "test"):
         clips = store.split(split)
         frames, hours = sum(c.frames for c in clips), sum(c.frames / c.fps for c in clips) / 3600
         table.add_row(split, str(len({c.subject for c in clips})), str(len(clips)), f"{frames:,}", f"{hours:.2f}")
-    console.print(table)
-    console.print(f"wrote  {out}  ({store.frame_count:,} frames)")
+    console().print(table)
+    console().print(f"wrote  {out}  ({store.frame_count:,} frames)")
 
 
 @app.command("pack")
@@ -58,4 +51,4 @@ def pack_command(
             raise OptionError(one_of("split", name, SPLITS))
     chosen = tuple(s for s in SPLITS if s in (split or ("train", "val")))
     counts = write_pack(MotionStore(store), out, splits=chosen, max_mb=max_mb, fps=fps)
-    Console().print(f"wrote  {out}  ({', '.join(f'{name} {count:,}' for name, count in counts.items())} frames)")
+    console().print(f"wrote  {out}  ({', '.join(f'{name} {count:,}' for name, count in counts.items())} frames)")

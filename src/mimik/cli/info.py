@@ -86,7 +86,7 @@ def describe_clip(clip: Clip) -> dict[str, Any]:
     from mimik.motion.measures import foot_slide, twist_jumps
 
     contacts = clip_contacts(clip)
-    path = clip.root[:, [0, 2]]
+    path = clip.positions()[:, clip.rig.roles.get("pelvis", 0)][:, [0, 2]]
     motion = {
         "frames": clip.frame_count,
         "fps": clip.fps,
@@ -105,7 +105,7 @@ def describe_keypoints(take: Keypoints) -> dict[str, Any]:
     """Return points, timing and gaps of a take."""
     import numpy as np
 
-    seen = np.isfinite(take.positions).all(axis=2)
+    seen = np.asarray(np.isfinite(take.positions).all(axis=2))
     found = take.positions[seen]
     return {
         "kind": "keypoints",
@@ -116,7 +116,7 @@ def describe_keypoints(take: Keypoints) -> dict[str, Any]:
         "fps": take.fps,
         "seconds": round(take.duration, 4),
         "missing": round(float(1.0 - seen.mean()), 4) if seen.size else 0.0,
-        "never_seen": [name for name, column in zip(take.names, list(seen.T)) if not column.any()],
+        "never_seen": [name for k, name in enumerate(take.names) if not seen[:, k].any()],
         "low_m": [round(float(v), 3) for v in found.min(axis=0)] if len(found) else [],
         "high_m": [round(float(v), 3) for v in found.max(axis=0)] if len(found) else [],
         "problems": list(take.notes),
@@ -125,14 +125,10 @@ def describe_keypoints(take: Keypoints) -> dict[str, Any]:
 
 def _problems(clip: Clip, motion: dict[str, Any]) -> list[str]:
     from mimik.motion.contacts import leg_length
-    from mimik.rig.roles import BODY_ROLES
 
     problems = [*clip.rig.notes, *(note for note in clip.notes if note not in clip.rig.notes)]
-    missing = [role for role in BODY_ROLES if role not in clip.rig.roles]
-    if missing:
-        problems.append(f"no joint found for {', '.join(missing)}")
     if motion["twist_jumps"]:
-        problems.append(f"{motion['twist_jumps']} twist jumps above 30 degrees between frames")
+        problems.append(f"bones twist by more than 30 degrees between frames {motion['twist_jumps']} times")
     leg = leg_length(clip)
     if not 0.25 <= leg <= 1.5:
         problems.append(f"the legs are {leg:.3g} m long; if that is wrong, tell the units with --units")
@@ -174,6 +170,6 @@ def _role_line(facts: dict[str, Any]) -> str:
     line = f"{facts['body_roles']} of 22"
     if facts["finger_roles"]:
         line += f", {facts['finger_roles']} finger joints"
-    if facts["missing_roles"]:
+    if facts["body_roles"] and facts["missing_roles"]:
         line += f"; missing: {', '.join(facts['missing_roles'])}"
     return line

@@ -63,6 +63,7 @@ def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before:
         _turn_between(clip, q_world, q_local, a, b, turn_a)
         _turn_between(clip, q_world, q_local, b, c, turn_b)
         q_local[:, c] = quat_mul(quat_inv(q_world[:, clip.rig.parents[c]]), q_world[:, c])
+    q_local.setflags(write=False)
     return replace(clip, rotations=q_local)
 
 

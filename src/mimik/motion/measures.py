@@ -69,18 +69,23 @@ def pck(points: ArrayLike, points_true: ArrayLike, threshold: float = 0.05) -> f
 
 
 def foot_slide(clip: Clip, contacts: FootContacts | None = None) -> float:
-    """Mean speed over the floor of the standing points, in cm/s; 0 when the feet never stand."""
+    """Mean speed over the floor of standing feet, in cm/s; 0 when the feet never stand.
+
+    A foot that rolls does not slide: where ankle and toe both stand, the slower of the two counts.
+    """
     contacts = clip_contacts(clip) if contacts is None else contacts
-    points, speeds = clip.positions(), []
+    points = clip.positions()
+    speeds: list[Array] = []
     for side, roles in enumerate(FOOT_ROLES):
+        speed = np.full(max(clip.frame_count - 1, 0), np.inf)
         for role, stands in zip(roles, (contacts.ankle, contacts.toe)):
-            joint = clip.rig.roles.get(role)
-            if joint is not None:
+            if role in clip.rig.roles:
+                step = np.diff(points[:, clip.rig.roles[role]][:, [0, 2]], axis=0)
                 both = stands[1:, side] & stands[:-1, side]
-                moved = np.diff(points[:, joint][:, [0, 2]], axis=0)[both]
-                speeds.append(np.linalg.norm(moved, axis=1) * clip.fps)
-    flat = np.concatenate(speeds) if speeds else np.zeros(0)
-    return float(100.0 * flat.mean()) if len(flat) else 0.0
+                speed = np.where(both, np.minimum(speed, np.linalg.norm(step, axis=1) * clip.fps), speed)
+        speeds.append(speed[np.isfinite(speed)])
+    standing = np.concatenate(speeds)
+    return float(100.0 * standing.mean()) if len(standing) else 0.0
 
 
 def floor_penetration(clip: Clip, floor: float = 0.0) -> Array:

@@ -18,56 +18,64 @@ UNTWIST  role a, less (1 - `share`) of its own twist against role b about `axis`
 """
 
 
-@nb.njit(cache=True, inline="always")
-def _mul(a: Array, b: Array, out: Array) -> None:
-    ax, ay, az, aw = a[0], a[1], a[2], a[3]
-    bx, by, bz, bw = b[0], b[1], b[2], b[3]
-    out[0] = aw * bx + ax * bw + ay * bz - az * by
-    out[1] = aw * by - ax * bz + ay * bw + az * bx
-    out[2] = aw * bz + ax * by - ay * bx + az * bw
-    out[3] = aw * bw - ax * bx - ay * by - az * bz
+_Quat = tuple[float, float, float, float]
 
 
 @nb.njit(cache=True, inline="always")
-def _mul_inv_left(a: Array, b: Array, out: Array) -> None:
-    """Write inverse(a) * b for unit quaternions."""
-    ax, ay, az, aw = -a[0], -a[1], -a[2], a[3]
-    bx, by, bz, bw = b[0], b[1], b[2], b[3]
-    out[0] = aw * bx + ax * bw + ay * bz - az * by
-    out[1] = aw * by - ax * bz + ay * bw + az * bx
-    out[2] = aw * bz + ax * by - ay * bx + az * bw
-    out[3] = aw * bw - ax * bx - ay * by - az * bz
+def _mul(a: _Quat, b: _Quat) -> _Quat:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
 
 
 @nb.njit(cache=True, inline="always")
-def _twist_power(q: Array, axis: Array, share: float, out: Array) -> None:
-    """Write the twist of q about the unit axis, scaled by share; identity where a half-turn swing leaves none."""
+def _inv(a: _Quat) -> _Quat:
+    return -a[0], -a[1], -a[2], a[3]
+
+
+@nb.njit(cache=True, inline="always")
+def _unit(a: _Quat) -> _Quat:
+    scale = 1.0 / math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])
+    return a[0] * scale, a[1] * scale, a[2] * scale, a[3] * scale
+
+
+@nb.njit(cache=True, inline="always")
+def _get(q: Array, i: int, j: int) -> _Quat:
+    return q[i, j, 0], q[i, j, 1], q[i, j, 2], q[i, j, 3]
+
+
+@nb.njit(cache=True, inline="always")
+def _put(q: _Quat, out: Array, i: int, j: int) -> None:
+    out[i, j, 0], out[i, j, 1], out[i, j, 2], out[i, j, 3] = q
+
+
+@nb.njit(cache=True)
+def _twist_power(q: _Quat, axis: tuple[float, float, float], share: float) -> _Quat:
+    """Return the twist of q about the unit axis, scaled by share; identity where a half-turn swing leaves none."""
     along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
     real = q[3]
     if real < 0.0:
         along, real = -along, -real
     half = 0.0 if along * along + real * real < 1e-24 else share * math.atan2(along, real)
     sine = math.sin(half)
-    out[0], out[1], out[2], out[3] = sine * axis[0], sine * axis[1], sine * axis[2], math.cos(half)
+    return sine * axis[0], sine * axis[1], sine * axis[2], math.cos(half)
 
 
-@nb.njit(cache=True, inline="always")
-def _slerp(a: Array, b: Array, share: float, out: Array) -> None:
+@nb.njit(cache=True)
+def _slerp(a: _Quat, b: _Quat, share: float) -> _Quat:
     dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     sign = 1.0 if dot >= 0.0 else -1.0
-    dot = min(1.0, abs(dot))
-    angle = math.acos(dot)
+    angle = math.acos(min(1.0, abs(dot)))
     if angle < 1e-4:
-        wa, wb = 1.0 - share, share
+        wa, wb = 1.0 - share, sign * share
     else:
-        wa, wb = math.sin((1.0 - share) * angle) / math.sin(angle), math.sin(share * angle) / math.sin(angle)
-    norm = 0.0
-    for k in range(4):
-        out[k] = wa * a[k] + sign * wb * b[k]
-        norm += out[k] * out[k]
-    norm = 1.0 / math.sqrt(norm)
-    for k in range(4):
-        out[k] *= norm
+        wa, wb = math.sin((1.0 - share) * angle) / math.sin(angle), sign * math.sin(share * angle) / math.sin(angle)
+    return _unit((wa * a[0] + wb * b[0], wa * a[1] + wb * b[1], wa * a[2] + wb * b[2], wa * a[3] + wb * b[3]))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -81,53 +89,45 @@ def roles_to_local(
     role_b: IntArray,  # (J,)
     share: Array,  # (J,)
     axis: Array,  # (J, 3) bone direction in T-pose world axes
-    middle: Array,  # (J, 4) turn of the bone from the T-pose to the middle of its range, from which twist is measured
-    q_tpose: Array,  # (J, 4)
+    middle: Array,  # (1, J, 4) turn of the bone from the T-pose to the middle of its range, where its twist is zero
+    q_tpose: Array,  # (1, J, 4)
     q_local: Array,  # out (T, J, 4)
     D_joint: Array,  # out (T, J, 4)
 ) -> None:
     """Find D of every joint by its rule, and from it the local rotation inv(Q_p) inv(D_p) D_j Q_j with Q the T-pose."""
-    joint_count = len(parents)
-    work, twist = D_world[0, 0].copy(), D_world[0, 0].copy()
-    for t in range(len(D_world)):
-        for j in range(joint_count):
-            rule, parent = rules[j], parents[j]
-            D = D_joint[t, j]
-            a, b = D_world[t, role_a[j]], D_world[t, role_b[j]]
-            given = own_index[j]
-            if given >= 0 and parent < 0:
-                D[:] = own[t, given]
-            elif given >= 0:
-                _mul(D_joint[t, parent], own[t, given], D)
+    for t in range(D_world.shape[0]):
+        for j in range(parents.shape[0]):
+            rule, parent, given = rules[j], parents[j], own_index[j]
+            D_parent = (0.0, 0.0, 0.0, 1.0)
+            q_parent = (0.0, 0.0, 0.0, 1.0)
+            if parent >= 0:
+                D_parent = _get(D_joint, t, parent)
+                q_parent = _inv(_get(q_tpose, 0, parent))
+            D = D_parent
+            u = (axis[j, 0], axis[j, 1], axis[j, 2])
+            if given >= 0:
+                D = _mul(D_parent, _get(own, t, given))
             elif rule == ROLE:
-                D[:] = a
+                D = _get(D_world, t, role_a[j])
             elif rule == BLEND:
-                _slerp(a, b, share[j], D)
+                D = _slerp(_get(D_world, t, role_a[j]), _get(D_world, t, role_b[j]), share[j])
             elif rule == TWIST:
-                _mul_inv_left(a, b, work)
-                _twist_power(work, axis[j], share[j], twist)
-                _mul(a, twist, D)
+                a = _get(D_world, t, role_a[j])
+                D = _mul(a, _twist_power(_mul(_inv(a), _get(D_world, t, role_b[j])), u, share[j]))
             elif rule == UNTWIST:
-                _mul_inv_left(b, a, twist)
-                _mul_inv_left(middle[j], twist, work)
-                _twist_power(work, axis[j], share[j] - 1.0, twist)
-                _mul(a, twist, D)
-            elif rule == FIXED or parent < 0:
-                D[0], D[1], D[2], D[3] = 0.0, 0.0, 0.0, 1.0
-            else:
-                D[:] = D_joint[t, parent]
-            if parent < 0:
-                _mul(D, q_tpose[j], q_local[t, j])
-            else:
-                _mul_inv_left(D_joint[t, parent], D, work)
-                _mul_inv_left(q_tpose[parent], work, twist)
-                _mul(twist, q_tpose[j], q_local[t, j])
+                a = _get(D_world, t, role_a[j])
+                turn = _mul(_inv(_get(D_world, t, role_b[j])), a)
+                D = _mul(a, _twist_power(_mul(_inv(_get(middle, 0, j)), turn), u, share[j] - 1.0))
+            elif rule == FIXED:
+                D = (0.0, 0.0, 0.0, 1.0)
+            _put(D, D_joint, t, j)
+            _put(_unit(_mul(_mul(q_parent, _mul(_inv(D_parent), D)), _get(q_tpose, 0, j))), q_local, t, j)
 
 
 @nb.njit(cache=True, nogil=True)
 def world_to_roles(
     q_world: Array,  # (T, J, 4)
-    q_tpose: Array,  # (J, 4)
+    q_tpose: Array,  # (1, J, 4)
     joint: IntArray,  # (R,) joint of each role, -1 where the rig lacks it
     role_a: IntArray,  # (R,)
     role_b: IntArray,  # (R,)
@@ -135,18 +135,10 @@ def world_to_roles(
     D_world: Array,  # out (T, R, 4)
 ) -> None:
     """Write D = q_world inv(q_tpose) of every role; a role the rig lacks lies between two others."""
-    work = D_world[0, 0].copy()
-    for t in range(len(q_world)):
-        for r in range(len(joint)):
-            j = joint[r]
-            if j >= 0:
-                for k in range(3):
-                    work[k] = -q_tpose[j, k]
-                work[3] = q_tpose[j, 3]
-                _mul(q_world[t, j], work, D_world[t, r])
-        for r in range(len(joint)):
+    for t in range(q_world.shape[0]):
+        for r in range(joint.shape[0]):
+            if joint[r] >= 0:
+                _put(_mul(_get(q_world, t, joint[r]), _inv(_get(q_tpose, 0, joint[r]))), D_world, t, r)
+        for r in range(joint.shape[0]):
             if joint[r] < 0:
-                if role_a[r] == role_b[r]:
-                    D_world[t, r] = D_world[t, role_a[r]]
-                else:
-                    _slerp(D_world[t, role_a[r]], D_world[t, role_b[r]], share[r], D_world[t, r])
+                _put(_slerp(_get(D_world, t, role_a[r]), _get(D_world, t, role_b[r]), share[r]), D_world, t, r)

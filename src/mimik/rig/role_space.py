@@ -67,15 +67,16 @@ class RoleMap:
             raise RigError(f"role rotations have shape {D.shape}; expected (..., {ROLE_COUNT}, 4)")
         flat = np.ascontiguousarray(D).reshape(-1, ROLE_COUNT, 4)
         given, own_index = self._own_arrays(own or {}, batch)
-        local = np.empty((len(flat), self.rig.joint_count, 4))
-        D_joint = np.empty_like(local)
+        local = np.empty((*batch, self.rig.joint_count, 4))
+        D_joint = np.empty((len(flat), self.rig.joint_count, 4))
         roles_to_local(
             flat, given, own_index, self.rig.parents, self.rules, self.role_a, self.role_b, self.share, self.axis,
-            self.middle, self.rig.q_world_tpose, local, D_joint,
+            self.middle[None], self.rig.q_world_tpose[None],
+            local.reshape(D_joint.shape), D_joint,
         )  # fmt: skip
         path = np.broadcast_to(np.asarray(pelvis, dtype=np.float64), (*batch, 3)).reshape(-1, 3)
         root = path - self._root_to_pelvis(D_joint)
-        local = local.reshape(*batch, self.rig.joint_count, 4)
+        local.setflags(write=False)
         return LocalPose(self.rig.skeleton, local, root.reshape(*batch, 3))
 
     def from_rig(self, pose: LocalPose) -> tuple[Array, Array]:
@@ -87,7 +88,7 @@ class RoleMap:
         batch = world.rotations.shape[:-2]
         flat = np.ascontiguousarray(world.rotations).reshape(-1, self.rig.joint_count, 4)
         D = np.empty((len(flat), ROLE_COUNT, 4))
-        world_to_roles(flat, self.rig.q_world_tpose, self.joint, self.from_a, self.from_b, self.from_share, D)
+        world_to_roles(flat, self.rig.q_world_tpose[None], self.joint, self.from_a, self.from_b, self.from_share, D)
         return D.reshape(*batch, ROLE_COUNT, 4), world.positions[..., self.above[-1], :]
 
     def _root_to_pelvis(self, D_joint: Array) -> Array:

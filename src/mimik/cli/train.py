@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="Train networks (needs PyTorch: pip install 'mimik[train]').")
+app = typer.Typer(no_args_is_help=True, help="Train networks. Needs PyTorch: install mimik with the extra 'train'.")
 
 
 @app.command("ikgat")

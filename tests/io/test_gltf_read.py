@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from mimik.errors import FileError, OptionError
 from mimik.io import gltf
+from mimik.io._gltf_accessors import read_floats
+from mimik.io._gltf_document import read_document
 from tests.builders import random_quats
 from tests.io.gltf_files import GltfFile, node_matrix, world_matrices
 
@@ -249,6 +251,15 @@ def test_normalised_integer_rotations(tmp_path, dtype):
     assert _angle(clip, "Head", Rotation.from_quat(stored)).max() < 1e-6
 
 
+@pytest.mark.parametrize(("dtype", "lowest"), [("i1", -1.0), ("u1", 0.0), ("i2", -1.0), ("u2", 0.0)])
+def test_normalised_integers_reach_one(tmp_path, dtype, lowest):
+    file = GltfFile()
+    ends = np.iinfo(dtype)
+    entry = file.accessor([[ends.min] * 3, [ends.max] * 3], dtype, normalized=True)
+    doc = read_document(file.save(tmp_path / "a.glb"))
+    assert read_floats(doc, entry, "VEC3", "ends").tolist() == [[lowest] * 3, [1.0] * 3]
+
+
 def test_sparse_and_strided_accessors(tmp_path):
     file = GltfFile()
     nodes = body(file)
@@ -269,8 +280,8 @@ def test_sparse_and_strided_accessors(tmp_path):
     )
     sparse = len(file.json["accessors"]) - 1
     mixed = np.zeros((4, 7), dtype="<f4")  # rotation and something else, interleaved
-    mixed[:, :4] = random_quats(np.random.default_rng(8), 4)
-    strided = file.accessor(mixed[:, :4].copy())
+    mixed[:, 3:] = random_quats(np.random.default_rng(8), 4)
+    strided = file.accessor(mixed[:, 3:].copy(), byteOffset=12)
     view = file.view(mixed.tobytes())
     file.json["bufferViews"][view]["byteStride"] = 28
     file.json["accessors"][strided]["bufferView"] = view
@@ -280,7 +291,7 @@ def test_sparse_and_strided_accessors(tmp_path):
     file.skin(nodes.values())
     clip = gltf.read_clip(file.save(tmp_path / "a.glb"))
     assert np.allclose(clip.root, path, atol=1e-6)
-    assert _angle(clip, "Head", Rotation.from_quat(mixed[:, :4])).max() < 1e-6
+    assert _angle(clip, "Head", Rotation.from_quat(mixed[:, 3:])).max() < 1e-6
 
 
 @pytest.mark.parametrize("fps", [24.0, 25.0, 30.0, 60.0, 120.0, 30 / 1.001, 14.0])

@@ -251,7 +251,8 @@ def test_skin_carries_vertices_as_the_file_says(tmp_path):
     assert set(nodes) == set(BODY)
 
 
-def test_skins_bound_in_different_frames_join_in_one(tmp_path):
+@pytest.mark.parametrize("first", [0, 1])
+def test_skins_bound_in_different_frames_join_in_one(tmp_path, first):
     """Two meshes in frames of their own, the second binding one more joint, and a hat without a skin."""
     rng = np.random.default_rng(7)
     file = GltfFile()
@@ -259,12 +260,15 @@ def test_skins_bound_in_different_frames_join_in_one(tmp_path):
     order = list(nodes.values())
     world = world_matrices(file.json["nodes"])
     frames = [np.eye(4), world_matrices([{"rotation": random_quats(rng, 1)[0].tolist(), "scale": [0.01] * 3}])[0]]
+    frames = frames[first:] + frames[:first]
     lists = [order[:-1], order[2:]]
     local = rng.normal(size=(3, 3))
     for frame, joints in zip(frames, lists):
         skin = file.skin(joints, np.linalg.inv(world[joints]) @ frame)
         vertices = np.c_[local, np.ones(3)] @ np.linalg.inv(frame).T
-        file.node("Mesh", mesh=file.mesh(vertices[:, :3], np.full((3, 4), 3), np.eye(4)[[0] * 3]), skin=skin)
+        file.node(
+            "Mesh", mesh=file.mesh(vertices[:, :3], np.full((3, 4), len(joints) - 1), np.eye(4)[[0] * 3]), skin=skin
+        )
     hat = file.node("Hat", parent=nodes["Head"], mesh=file.mesh(local), scale=[2, 2, 2])
     skin = gltf.read_rig(file.save(tmp_path / "a.glb")).skin
     assert skin.vertices.shape == (9, 3)

@@ -68,7 +68,6 @@ class Workspace(NamedTuple):
     q: Array  # (J, 4) world rotations
     p: Array  # (J, 3) world positions
     axis: Array  # (N, 3) world axes
-    basis: Array  # (J, 2) direction of swing of a ball in a cone
     point: Array  # (G, 3, 3) world points of the goals
     residual: Array  # (G, 3)
     shift: Array  # (G, 3) multipliers of pinned goals over their weight
@@ -89,10 +88,9 @@ class Workspace(NamedTuple):
     held: BoolArray  # (N,)
     trial: Array  # (N,)
     trial_base: Array  # (J, 4)
-    start: Array  # (N,)
-    start_base: Array  # (J, 4)
     best: Array  # (N,)
     best_base: Array  # (J, 4)
+    best_residual: Array  # (G, 3)
     mass: Array  # (J,) mass at and below each joint
     moment: Array  # (J, 3) mass times its centre, at and below each joint
     mats: Array  # (6, 3, 3) small matrices
@@ -123,7 +121,6 @@ def make_workspace(model: ModelArrays, goals: GoalArrays) -> Workspace:
         q=room(joints, 4),
         p=room(joints, 3),
         axis=room(values, 3),
-        basis=room(joints, 2),
         point=room(count, 3, 3),
         residual=room(count, 3),
         shift=room(count, 3),
@@ -144,10 +141,9 @@ def make_workspace(model: ModelArrays, goals: GoalArrays) -> Workspace:
         held=np.zeros(values, dtype=np.bool_),
         trial=room(values),
         trial_base=room(joints, 4),
-        start=room(values),
-        start_base=room(joints, 4),
         best=room(values),
         best_base=room(joints, 4),
+        best_residual=room(count, 3),
         mass=room(joints),
         moment=room(joints, 3),
         mats=room(6, 3, 3),

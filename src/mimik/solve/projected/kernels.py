@@ -26,8 +26,8 @@ from mimik.solve.projected.arrays import (
     POSITION,
 )
 
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
-kernel = numba.njit(cache=True, error_model="numpy", fastmath=_FAST)
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+kernel = numba.njit(cache=True, error_model="numpy", fastmath=FAST, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @kernel
@@ -124,11 +124,9 @@ def _place_ball(m, theta, base, w, j, v, qx, qy, qz, qw):
         w.axis[v + 2, 0], w.axis[v + 2, 1], w.axis[v + 2, 2] = rotate(qx, qy, qz, qw, c[0], c[1], c[2])
         h = math.sin(0.5 * theta[v + 2])
         qx, qy, qz, qw = quat_mul(qx, qy, qz, qw, h * c[0], h * c[1], h * c[2], math.cos(0.5 * theta[v + 2]))
-        w.basis[j, 0], w.basis[j, 1] = 1.0, 0.0
         swing = math.sqrt(theta[v] * theta[v] + theta[v + 1] * theta[v + 1])
         if m.cone[j] < np.inf and swing > 1e-9:  # measure swing along and across its present direction
             cs, sn = theta[v] / swing, theta[v + 1] / swing
-            w.basis[j, 0], w.basis[j, 1] = cs, sn
             for k in range(3):
                 x, y = w.axis[v, k], w.axis[v + 1, k]
                 w.axis[v, k], w.axis[v + 1, k] = cs * x + sn * y, cs * y - sn * x
@@ -466,3 +464,33 @@ def _add_bend(slides, path, length, axis, lever, column, bend, fx, fy, fz):
         v, x, y, z = path[k], column[0, k], column[1, k], column[2, k]
         for n in range(k + 1):
             bend[v, n] += x * lever[0, n] + y * lever[1, n] + z * lever[2, n]
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
+def local_poses(m, values, base, rotations, moves):
+    """Local rotations (T, J, 4) and places on the parents (T, J, 3) of values (T, N) and base frames (T, J, 4)."""
+    for f in range(values.shape[0]):
+        theta = values[f]
+        for j in range(m.parents.shape[0]):
+            v, last = m.first[j], m.first[j] + m.count[j]
+            x, y, z, w = m.rest[j, 0], m.rest[j, 1], m.rest[j, 2], m.rest[j, 3]
+            for k in range(3):
+                moves[f, j, k] = m.offsets[j, k]
+            while v < last and m.slides[v]:
+                for k in range(3):
+                    moves[f, j, k] += theta[v] * m.axes[v, k]
+                v += 1
+            if m.kind[j] == FREE:
+                b = base[f, j]
+                x, y, z, w = quat_mul(x, y, z, w, b[0], b[1], b[2], b[3])
+            if m.kind[j] != AXES:
+                swing, sx, sy, sz = (3 if m.kind[j] == FREE else 2), 0.0, 0.0, 0.0
+                for k in range(v, v + swing):
+                    sx, sy, sz = sx + theta[k] * m.axes[k, 0], sy + theta[k] * m.axes[k, 1], sz + theta[k] * m.axes[k, 2]
+                ex, ey, ez, ew = exp_quat(sx, sy, sz)
+                x, y, z, w = quat_mul(x, y, z, w, ex, ey, ez, ew)
+                v += swing
+            for k in range(v, last):
+                c, h = math.cos(0.5 * theta[k]), math.sin(0.5 * theta[k])
+                x, y, z, w = quat_mul(x, y, z, w, h * m.axes[k, 0], h * m.axes[k, 1], h * m.axes[k, 2], c)
+            rotations[f, j, 0], rotations[f, j, 1], rotations[f, j, 2], rotations[f, j, 3] = x, y, z, w

@@ -13,7 +13,8 @@ from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
 from mimik.rotation import quat_apply, quat_inv, quat_mul
 from mimik.solve.projected.arrays import AXES, BALL, FREE, ModelArrays
-from mimik.solve.projected.values import pose_to_values, values_to_pose
+from mimik.solve.projected.kernels import local_poses
+from mimik.solve.projected.values import pose_to_values
 
 BallKind = Literal["ball", "zyz", "zyx"]
 
@@ -50,9 +51,12 @@ class Model:
 
     def values_to_pose(self, values: Array, base: Array) -> LocalPose:
         """Return the pose of values (..., N) and base frames (..., J, 4)."""
-        rotations, translations = values_to_pose(self.arrays, values, base)
-        slides = self.arrays.slides & (self.arrays.owner > 0)
-        return LocalPose(self.rig.skeleton, rotations, translations[..., 0, :], translations if slides.any() else None)
+        batch, count = values.shape[:-1], len(self.arrays.parents)
+        rotations, moves = np.empty((*batch, count, 4)), np.empty((*batch, count, 3))
+        flat = values.reshape(-1, self.value_count), base.reshape(-1, count, 4)
+        local_poses(self.arrays, *flat, rotations.reshape(-1, count, 4), moves.reshape(-1, count, 3))
+        slides = bool((self.arrays.slides & (self.arrays.owner > 0)).any())
+        return LocalPose(self.rig.skeleton, rotations, moves[..., 0, :], moves if slides else None)
 
 
 def build_model(

@@ -11,10 +11,16 @@ import numba
 import numpy as np
 
 from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, REACHED, STALLED, STATIONARY
-from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
+from mimik.solve.projected.kernels import FAST, evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
 
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
+
+ARMIJO_SIGMA, ARMIJO_BETA, ARMIJO_STALL = 1e-4, 0.5, 1e-9
+"""Sufficient decrease and shrinkage of the published line search (40), and the relative decrease at which it ends."""
+
+CURVED = 1e-3
+"""Metres (radians) of residual from which the bending of the goals' paths enters the step."""
 
 @kernel
 def step_room(m, theta, w):
@@ -173,7 +179,8 @@ def retract(m, theta, base, w):
         for k in range(v, v + m.count[j]):
             w.trial[k] = theta[k] + w.delta[k]
         if kind == BALL and m.cone[j] < np.inf:
-            c, s = w.basis[j, 0], w.basis[j, 1]
+            swing = math.sqrt(theta[v] * theta[v] + theta[v + 1] * theta[v + 1])
+            c, s = (theta[v] / swing, theta[v + 1] / swing) if swing > 1e-9 else (1.0, 0.0)
             w.trial[v] = theta[v] + c * w.delta[v] - s * w.delta[v + 1]
             w.trial[v + 1] = theta[v + 1] + s * w.delta[v] + c * w.delta[v + 1]
         limit_joint(m, j, w.trial)
@@ -207,50 +214,60 @@ def worst_goal(g, w):
 def minimise(m, g, s, theta, base, w):
     """Projected Newton with a trust region, from theta and base, in place.
 
-    Returns the end's code, iterations, objective, projected gradient norm and worst goal.
+    Returns the end's code, iterations, objective, projected gradient norm and worst goal. `evaluate` and `box_step` have
+    one place each where they are called: compiling them in twice would double the compile time.
     """
-    f = evaluate(m, g, s, theta, base, w)
-    slow, worst = 0, worst_goal(g, w)
-    damping = s.damping * min(1.0, worst * worst)
-    for iteration in range(s.iterations + 1):
-        worst = worst_goal(g, w)
-        find_gradient(m, g, s, theta, w)
-        slope = step_room(m, theta, w)
-        if worst < s.tolerance:
-            return REACHED, iteration, f, slope, worst
-        if slope < s.gradient_tolerance:
-            return STATIONARY, iteration, f, slope, worst
-        if iteration == s.iterations:
-            break
-        if slow >= 4:
-            return STALLED, iteration, f, slope, worst
-        curved, accepted = worst > 1e-3, False
-        find_hessian(m, g, s, w, curved)
-        for _ in range(12):
+    w.trial[:] = theta
+    w.trial_base[:] = base
+    end, iteration, refused, slow, curved = -1, 0, 0, 0, False
+    f, drop, worst, slope, damping = np.inf, 1.0, 0.0, 0.0, 0.0
+    while True:
+        value = evaluate(m, g, s, w.trial, w.trial_base, w)
+        if end >= 0:  # back at the last good point
+            return end, iteration, f, slope, worst
+        if f == np.inf or f - value > 1e-4 * drop:
+            if f == np.inf:
+                worst = worst_goal(g, w)
+                damping = s.damping * min(1.0, worst * worst)
+            else:
+                slow = slow + 1 if f - value < 1e-5 * f else 0
+                if f - value > 0.75 * drop:
+                    damping = max(0.2 * damping, 1e-9)
+                elif f - value < 0.25 * drop:
+                    damping *= 4.0
+                iteration += 1
+                theta[:] = w.trial
+                base[:] = w.trial_base
+                worst = worst_goal(g, w)
+            f, refused = value, 0
+            find_gradient(m, g, s, theta, w)
+            slope = step_room(m, theta, w)
+            if worst < s.tolerance:
+                return REACHED, iteration, f, slope, worst
+            if slope < s.gradient_tolerance:
+                return STATIONARY, iteration, f, slope, worst
+            if slow >= 4:
+                return STALLED, iteration, f, slope, worst
+            if iteration >= s.iterations:
+                return EXHAUSTED, iteration, f, slope, worst
+            curved = worst > CURVED
+            find_hessian(m, g, s, w, curved)
+        else:
+            refused += 1
+            damping = max(4.0 * damping, 1e-6)
+        drop = 0.0
+        while drop <= 0.0 and refused < 16:
             drop = box_step(m, g, w, damping, curved)
             if drop <= 0.0:  # indefinite: leave the second-order part out, then damp
+                refused += 1
                 damping = damping if curved else max(10.0 * damping, 1e-6)
                 curved = False
-                continue
+        if refused < 16:
             retract(m, theta, base, w)
-            trial = evaluate(m, g, s, w.trial, w.trial_base, w)
-            ratio = (f - trial) / drop
-            if ratio > 1e-4:
-                accepted = True
-                break
-            damping = max(4.0 * damping, 1e-6)
-        if not accepted:
-            evaluate(m, g, s, theta, base, w)
-            return STALLED, iteration, f, slope, worst
-        slow = slow + 1 if f - trial < 1e-5 * f else 0
-        theta[:] = w.trial
-        base[:] = w.trial_base
-        f = trial
-        if ratio > 0.75:
-            damping = max(damping * 0.2, 1e-9)
-        elif ratio < 0.25:
-            damping = damping * 4.0
-    return EXHAUSTED, s.iterations, f, slope, worst
+        else:
+            end = STALLED
+            w.trial[:] = theta
+            w.trial_base[:] = base
 
 
 @kernel
@@ -273,76 +290,106 @@ def start_values(m, s, natural, natural_base, theta, base, w):
 
 
 @kernel
-def _scatter(m, natural, theta, seed, spread):
-    """Draw values around the natural pose, inside the limits; a small generator of its own keeps results repeatable."""
+def _scatter(m, natural, slid, theta, seed, spread):
+    """Draw values around the natural pose, inside the limits, slides kept; repeatable by a small generator of its own."""
     state = np.uint64(seed)
     for v in range(theta.shape[0]):
         total = 0.0
         for _ in range(3):
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             total += float(state >> np.uint64(40)) / 16777216.0 - 0.5
-        theta[v] = natural[v] + (0.0 if m.slides[v] else 2.0 * spread * total)
+        theta[v] = slid[v] if m.slides[v] else natural[v] + 2.0 * spread * total
     for j in range(m.parents.shape[0]):
         limit_joint(m, j, theta)
 
 
-@kernel
-def pinned_minimise(m, g, s, theta, base, w):
-    """Minimise with pinned goals first: multipliers grow until these are met or cannot be (method of multipliers)."""
-    w.shift[:] = 0.0
-    end, steps, f, slope, worst = minimise(m, g, s, theta, base, w)
-    pinned = False
-    for i in range(g.kind.shape[0]):
-        pinned = pinned or g.pinned[i]
-    if not pinned:
-        return end, steps, f, slope, worst
-    for _ in range(s.pin_rounds):
-        left = 0.0
-        for i in range(g.kind.shape[0]):
-            if g.pinned[i]:
-                for k in range(3):
-                    left = max(left, abs(w.residual[i, k]) / g.reach[i])
-                    w.shift[i, k] += w.residual[i, k]
-        if left < s.tolerance:
-            break
-        end, more, f, slope, worst = minimise(m, g, s, theta, base, w)
-        steps += more
-    w.shift[:] = 0.0
-    return end, steps, objective(g, s, theta, w), slope, worst
-
-
-@kernel
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
 def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
     """Solve one frame in place: from where the figure stands, and where that gets stuck from other starts.
 
-    last_worst is the worst goal of the frame before: a goal that stays out of reach is not tried anew every frame.
+    Pinned goals come first: their multipliers grow until they are met or cannot be (method of multipliers). last_worst
+    is the worst goal of the frame before: a goal that stays out of reach is not tried anew every frame.
+    Returns the end's code, iterations, objective, projected gradient norm, worst goal; residuals in w.best_residual.
     """
     start_values(m, s, natural, natural_base, theta, base, w)
-    end, steps, f, slope, worst = pinned_minimise(m, g, s, theta, base, w)
-    if worst < STUCK or worst < 1.3 * last_worst + STUCK or s.restarts == 0:
-        return end, steps, f, slope, worst
-    w.best[:] = theta
-    w.best_base[:] = base
-    best_f, best_end, best_slope, best_worst = f, end, slope, worst
-    for n in range(s.restarts):
-        if n == 0:
-            theta[:] = natural
-            base[:] = natural_base
-        else:
-            base[:] = natural_base if n % 2 == 0 else w.best_base
-            _scatter(m, natural, theta, n, 0.35)
-        for v in range(theta.shape[0]):
-            if m.slides[v]:
-                theta[v] = w.best[v]
-        end, more, f, slope, worst = pinned_minimise(m, g, s, theta, base, w)
-        steps += more
-        if f < 0.98 * best_f:
+    pinned, best_f, best_end, best_slope, best_worst, steps = False, np.inf, STALLED, 0.0, 0.0, 0
+    for i in range(g.kind.shape[0]):
+        pinned = pinned or g.pinned[i]
+    for n in range(s.restarts + 1):
+        if n > 0:
+            base[:] = natural_base if n % 2 == 1 else w.best_base
+            _scatter(m, natural, w.best, theta, n, 0.35 if n > 1 else 0.0)
+        w.shift[:] = 0.0
+        for _ in range(s.pin_rounds + 1 if pinned else 1):
+            end, more, f, slope, worst = minimise(m, g, s, theta, base, w)
+            steps += more
+            left = _raise_multipliers(g, w)
+            if left < s.tolerance:
+                break
+        w.shift[:] = 0.0
+        f = objective(g, s, theta, w)
+        if n == 0 or f < 0.98 * best_f:
             w.best[:] = theta
             w.best_base[:] = base
+            w.best_residual[:] = w.residual
             best_f, best_end, best_slope, best_worst = f, end, slope, worst
-        if best_worst < STUCK:
+        if best_worst < STUCK or (n == 0 and worst < 1.3 * last_worst + STUCK):
             break
     theta[:] = w.best
     base[:] = w.best_base
-    evaluate(m, g, s, theta, base, w)
     return best_end, steps, best_f, best_slope, best_worst
+
+
+@kernel
+def _raise_multipliers(g, w):
+    """Add the residuals of pinned goals to their multipliers; returns the largest of them."""
+    left = 0.0
+    for i in range(g.kind.shape[0]):
+        if g.pinned[i]:
+            for k in range(3):
+                left = max(left, abs(w.residual[i, k]) / g.reach[i])
+                w.shift[i, k] += w.residual[i, k]
+    return left
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
+def solve_published(m, g, s, theta, base, w):
+    """The published method: projected gradient (39) with Armijo back-tracking along the projection arc (40).
+
+    theta <- P(theta - alpha grad f), alpha = beta^k the first for which
+    f(theta) - f(P(theta - alpha grad f)) >= sigma grad f . (theta - P(theta - alpha grad f)).
+    Returns what `solve_frame` returns.
+    """
+    w.trial[:] = theta
+    w.trial_base[:] = base
+    w.shift[:] = 0.0
+    f, alpha, worst, slope, iteration, expected, end = np.inf, 1.0, 0.0, 0.0, 0, 0.0, EXHAUSTED
+    while True:
+        value = evaluate(m, g, s, w.trial, w.trial_base, w)
+        if f == np.inf or f - value >= ARMIJO_SIGMA * expected:
+            slow = f < np.inf and f - value < ARMIJO_STALL * f
+            f, alpha = value, 1.0
+            theta[:] = w.trial
+            base[:] = w.trial_base
+            w.best_residual[:] = w.residual
+            worst = worst_goal(g, w)
+            find_gradient(m, g, s, theta, w)
+            slope = step_room(m, theta, w)
+            end = REACHED if worst < s.tolerance else STATIONARY if slope < s.gradient_tolerance else STALLED
+            if worst < s.tolerance or slope < s.gradient_tolerance or slow:
+                break
+            if iteration >= s.iterations:
+                end = EXHAUSTED
+                break
+            iteration += 1
+        else:
+            alpha *= ARMIJO_BETA
+            if alpha < 1e-14:
+                end = STALLED
+                break
+        expected = 0.0
+        for v in range(theta.shape[0]):
+            w.delta[v] = min(w.high[v], max(w.low[v], -alpha * w.gradient[v]))
+            expected -= w.gradient[v] * w.delta[v]
+        retract(m, theta, base, w)
+    return end, iteration, f, slope, worst

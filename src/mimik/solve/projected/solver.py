@@ -1,0 +1,260 @@
+"""The projected solver: goals and joint limits in, poses out, one frame after the other or thousands at once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from mimik._types import Array, ArrayLike, BoolArray, IntArray
+from mimik.errors import GoalError, OptionError, one_of
+from mimik.goals.targets import CentreOfMass, Goal
+from mimik.rig.limits import JointRange, Limits
+from mimik.rig.pose import LocalPose
+from mimik.rig.rig import Rig
+from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings, make_workspace
+from mimik.solve.projected.model import BallKind, Model, build_model
+from mimik.solve.projected.natural import NaturalPose
+from mimik.solve.projected.problem import Problem, build_problem, target_row
+from mimik.solve.solution import Solution
+
+Method = Literal["second_order", "published"]
+METHODS = ("second_order", "published")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What steers the projected solvers.
+
+    iterations          steps before giving up, each start
+    restarts            other starts tried where a frame ends more than a millimetre off; 0 for strictly local answers
+    tolerance           metres (radians) at which a goal counts as met
+    gradient_tolerance  projected gradient norm at which a point counts as optimal
+    pull                share of the way to the natural pose taken before each frame; 0 keeps to the last pose
+    damping             trust at the start: damping of the first step is this times the squared worst residual
+    pin_weight          penalty weight of pinned goals; their multipliers do the rest
+    """
+
+    iterations: int = 60
+    restarts: int = 12
+    tolerance: float = 1e-5
+    gradient_tolerance: float = 1e-7
+    pull: float = 0.15
+    damping: float = 0.03
+    pin_weight: float = 1e3
+    pin_rounds: int = 12
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in ("tolerance", "gradient_tolerance", "damping", "pin_weight"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
+                raise OptionError(f"{name} must be above zero, not {getattr(self, name)}")
+        for name in ("iterations", "restarts", "pin_rounds"):
+            if getattr(self, name) < 0:
+                raise OptionError(f"{name} must not be negative, not {getattr(self, name)}")
+        if not 0.0 <= self.pull <= 1.0:
+            raise OptionError(f"pull lies between 0 and 1, not {self.pull}")
+
+    def settings(self, pulls: bool) -> Settings:
+        """Return the kernels' form; `pulls` says whether there is a natural pose to go to."""
+        return Settings(
+            iterations=self.iterations,
+            restarts=self.restarts,
+            tolerance=self.tolerance,
+            gradient_tolerance=self.gradient_tolerance,
+            damping=self.damping,
+            pin_weight=self.pin_weight,
+            pin_rounds=self.pin_rounds,
+            pull=self.pull if pulls else 0.0,
+        )
+
+
+@dataclass(slots=True)
+class State:
+    """Where a figure stands: values (N,), base frames of free balls (J, 4), worst goal of the last frame."""
+
+    values: Array
+    base: Array
+    worst: float = np.inf
+
+
+class Solver:
+    """A rig with goals that move: each `step` starts from the last pose.
+
+    goals    any of mimik.Position, Orientation, Direction, LookAt, Pole, Distance, AboveGround, CentreOfMass, NearPose
+    limits   joint kinds and ranges; the rig's own unless given
+    joints   ranges that replace those of single joints
+    start    pose of the first frame's start; the T-pose unless given
+    natural  "motion": prefer poses people take, learned from motion capture, where the rig has the roles for it;
+             a LocalPose: prefer that one; None: no preference
+    method   "second_order" or "published" (projected gradient with Armijo back-tracking)
+    Raises GoalError for goals that make no sense on this rig.
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        goals: Sequence[Goal],
+        *,
+        method: Method = "second_order",
+        limits: Limits | None = None,
+        joints: Mapping[str, JointRange] | None = None,
+        ball: BallKind = "ball",
+        root: Literal["free", "fixed"] = "free",
+        start: LocalPose | None = None,
+        natural: Literal["motion"] | LocalPose | None = "motion",
+        options: Options | None = None,
+    ) -> None:
+        if method not in METHODS:
+            raise OptionError(one_of("projected method", method, METHODS))
+        self.method = method
+        self.options = options or Options()
+        self.model = build_model(rig, limits=limits, joints=joints, ball=ball, root=root)
+        self._start = self.model.pose_to_values(start if start is not None else rig.tpose())
+        self._natural_option = natural
+        self.set_goals(goals)
+        self.reset()
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals as last given."""
+        return self.problem.goals
+
+    @property
+    def values(self) -> Array:
+        """Joint values (N,) of the present pose, radians and metres, inside the limits bit for bit."""
+        return self.state.values.copy()
+
+    def set_goals(self, goals: Sequence[Goal]) -> None:
+        """Replace the goals; the pose stays."""
+        self.problem: Problem = build_problem(self.model, goals)
+        self._work = make_workspace(self.model.arrays, self.problem.arrays)
+        self._natural = NaturalPose.for_problem(self.problem, self._natural_option, self._start)
+        self._settings = self.options.settings(self._natural.pulls)
+
+    def reset(self, pose: LocalPose | None = None) -> None:
+        """Put the figure into a pose; into the start pose unless given."""
+        values, base = self._start if pose is None else self.model.pose_to_values(pose)
+        self.state = State(values.copy(), base.copy())
+
+    def move(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None) -> None:
+        """Move targets without solving: by label or joint, or for every goal in order; raises GoalError."""
+        if targets is None:
+            return
+        rows = self.problem.arrays.target
+        if isinstance(targets, np.ndarray) and targets.ndim == 2 and targets.shape == (len(rows), 3):
+            if not np.isfinite(targets).all():
+                bad = int(np.flatnonzero(~np.isfinite(targets).all(axis=1))[0])
+                raise GoalError(f"the target of {self.problem.names[bad]} is not finite: {targets[bad].tolist()}")
+            rows[:, :3] = targets
+            return
+        goals = list(self.problem.rows)
+        if isinstance(targets, Mapping):
+            pairs = [(self._goal_index(str(name)), value) for name, value in targets.items()]
+        else:
+            if len(targets) != len(goals):
+                raise GoalError(f"{len(targets)} targets for {len(goals)} goals")
+            pairs = list(enumerate(targets))
+        for i, value in pairs:
+            goals[i] = goals[i].with_target(value)
+            rows[i] = target_row(goals[i])
+            if isinstance(goals[i], CentreOfMass):
+                self.problem = build_problem(self.model, [*goals, *self.problem.goals[len(goals) :]])
+                rows = self.problem.arrays.target
+
+    def advance(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None = None) -> Array:
+        """Solve one frame and return the joint values (N,): the call for tight loops. The array is the live state."""
+        from mimik.solve.projected.steps import solve_frame, solve_published
+
+        self.move(targets)
+        state, m, g, w = self.state, self.model.arrays, self.problem.arrays, self._work
+        if self.method == "published":
+            self.outcome = solve_published(m, g, self._settings, state.values, state.base, w)
+        else:
+            natural, natural_base = self._natural.predict(g.target)
+            self.outcome = solve_frame(
+                m, g, self._settings, state.values, state.base, natural, natural_base, state.worst, w
+            )
+        state.worst = self.outcome[4]
+        return state.values
+
+    def step(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None = None) -> Solution:
+        """Move the targets, solve one frame from the last pose, return the pose and what is left of each goal.
+
+        targets  by label ("Position(left_hand)") or joint name, or one for every goal in order, or an array (G, 3)
+        """
+        began = time.perf_counter()
+        self.advance(targets)
+        return self._solution(time.perf_counter() - began)
+
+    def _solution(self, seconds: float) -> Solution:
+        end, steps, objective, slope, _ = self.outcome
+        left = np.linalg.norm(self._work.best_residual, axis=1)[None]
+        values, base = self.state.values[None], self.state.base[None]
+        touched = joints_at_limits(self.model, values)
+        return Solution(
+            self.model.values_to_pose(values, base),
+            self.problem.names,
+            left,
+            np.array([steps], dtype=np.int64),
+            touched,
+            seconds,
+            (status_word(end, touched[0]),),
+            {"objective": objective, "projected_gradient": slope},
+        )
+
+    def _goal_index(self, name: str) -> int:
+        names = self.problem.names
+        if name in names:
+            return names.index(name)
+        joint = self.model.rig.joint(name) if name in self._joint_names() else -1
+        found = [i for i in range(len(names)) if self.problem.arrays.joints[i, 0] == joint]
+        if joint < 0 or not found:
+            raise GoalError(one_of("goal of this solver", name, names))
+        places = [i for i in found if self.problem.arrays.kind[i] == POSITION]
+        if len(found) > 1 and len(places) == 1:
+            return places[0]
+        if len(found) > 1:
+            raise GoalError(f"{name!r} has {len(found)} goals: {', '.join(names[i] for i in found)}; name one of them")
+        return found[0]
+
+    def _joint_names(self) -> set[str]:
+        return {*self.model.rig.names, *self.model.rig.roles, *(getattr(g, "joint", "") for g in self.problem.rows)}
+
+
+def status_word(end: int, touched: BoolArray) -> str:
+    """Name the end of a solve: goals met, held off by limits, out of reach, or no further descent found."""
+    if end == REACHED:
+        return "reached"
+    if end == STATIONARY:
+        return "limited" if touched.any() else "unreachable"
+    return "stalled"
+
+
+def joints_at_limits(model: Model, values: Array) -> BoolArray:
+    """Say which joints (..., J) stand on a limit; values that cannot move do not count."""
+    m = model.arrays
+    at = ((values <= m.lower) | (values >= m.upper)) & (m.lower < m.upper)
+    touched = np.zeros((*values.shape[:-1], len(m.parents)), dtype=np.bool_)
+    rows, columns = np.nonzero(at.reshape(-1, at.shape[-1]))
+    touched.reshape(-1, len(m.parents))[rows, m.owner[columns]] = True
+    for j in np.flatnonzero(np.isfinite(m.cone)):
+        v = m.first[j]
+        touched[..., j] |= np.hypot(values[..., v], values[..., v + 1]) >= m.cone[j] * (1.0 - 1e-12)
+    return touched
+
+
+def pose(rig: Rig, goals: Sequence[Goal], **options: Any) -> Solution:
+    """Find one pose that meets the goals inside the joint limits, natural where the goals leave room.
+
+    options  those of `Solver`. The Solution holds one frame.
+    Raises GoalError for goals that make no sense on this rig.
+    """
+    if "start" not in options and "options" not in options:
+        options["options"] = Options(pull=1.0)
+    return Solver(rig, goals, **options).step()

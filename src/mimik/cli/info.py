@@ -129,7 +129,7 @@ def _problems(clip: Clip, motion: dict[str, Any]) -> list[str]:
     problems = [*clip.rig.notes, *(note for note in clip.notes if note not in clip.rig.notes)]
     if motion["twist_jumps"]:
         problems.append(f"bones twist by more than 30 degrees between frames {motion['twist_jumps']} times")
-    leg = leg_length(clip)
+    leg = leg_length(clip.rig)
     if not 0.25 <= leg <= 1.5:
         problems.append(f"the legs are {leg:.3g} m long; if that is wrong, tell the units with --units")
     if motion["foot_contact"] > 0 and abs(motion["floor_m"]) > 0.15:

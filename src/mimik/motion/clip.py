@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, frozen_array
 from mimik.errors import MimikError
 from mimik.rig.pose import LocalPose, WorldPose
 from mimik.rig.rig import Rig
@@ -39,17 +39,20 @@ class Clip:
 
     def __post_init__(self) -> None:
         """Copy, check and freeze."""
-        rotations = np.array(self.rotations, dtype=np.float64)
+        rotations = frozen_array(self.rotations)
         if rotations.ndim != 3:
             raise MimikError(f"clip rotations have shape {rotations.shape}; they must be (frames, joints, 4)")
-        if not np.isfinite(rotations).all():
-            frame, joint = np.argwhere(~np.isfinite(rotations).all(axis=2))[0]
+        squared = np.einsum("tjk,tjk->tj", rotations, rotations)
+        if not np.isfinite(squared).all():
+            frame, joint = np.argwhere(~np.isfinite(squared))[0]
             raise MimikError(f"rotation of joint {self.rig.names[joint]!r} is not finite in frame {frame}")
         if not np.isfinite(self.root).all():
             raise MimikError("the root position is not finite in some frame")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise MimikError(f"a clip has {self.fps} frames a second; it must be a positive number")
-        pose = LocalPose(self.rig.skeleton, quat_normalize(rotations), self.root, self.translations)
+        if (np.abs(squared - 1.0) > 4e-15).any():
+            rotations = quat_normalize(rotations)
+        pose = LocalPose(self.rig.skeleton, rotations, self.root, self.translations)
         set_field = object.__setattr__
         set_field(self, "rotations", pose.rotations)
         set_field(self, "root", pose.root)

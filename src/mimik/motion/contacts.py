@@ -10,7 +10,9 @@ from scipy.ndimage import gaussian_filter1d
 
 from mimik._types import Array, BoolArray
 from mimik.motion.clip import Clip
+from mimik.rig.rig import Rig
 from mimik.rig.role_space import tpose_positions
+from mimik.rotation import quat_apply, quat_inv, quat_mul
 
 FOOT_ROLES = (("left_ankle", "left_foot"), ("right_ankle", "right_foot"))
 
@@ -35,38 +37,56 @@ class ContactRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FootContacts:
-    """Contacts of the ankles (flat or heel) and of the toe joints with the floor.
+    """Contacts of the heels and of the toe joints with the floor.
 
-    ankle, toe  (T, 2) left, right        floor  height of the floor in metres
+    heel, toe  (T, 2) left, right        floor  height of the floor in metres
     """
 
-    ankle: BoolArray
+    heel: BoolArray
     toe: BoolArray
     floor: float
 
     @property
     def foot(self) -> BoolArray:
         """(T, 2) some part of the foot stands."""
-        return self.ankle | self.toe
+        return self.heel | self.toe
 
 
 def clip_contacts(clip: Clip, rule: ContactRule | None = None) -> FootContacts:
     """Find the foot contacts of a clip on level ground. A foot the rig lacks is never in contact."""
-    points = clip.positions()
-    ankle, toe = np.zeros((2, clip.frame_count, 2), dtype=bool)
-    scale = leg_length(clip) / 0.85
-    standing = tpose_positions(clip.rig)[:, 1]
+    heel, toe = np.zeros((2, clip.frame_count, 2), dtype=bool)
+    scale = leg_length(clip.rig) / 0.85
     floors = []
-    for side, roles in enumerate(FOOT_ROLES):
-        for role, found in zip(roles, (ankle, toe)):
-            joint = clip.rig.roles.get(role)
-            if joint is None:
-                continue
-            found[:, side] = point_contacts(points[:, joint], clip.fps, rule, scale=scale)
+    soles = foot_points(clip)
+    for side, points in enumerate(soles):
+        for (point, height), found in zip(points, (heel, toe)):
+            found[:, side] = point_contacts(point, clip.fps, rule, scale=scale)
             if found[:, side].any():
-                height = float(np.median(points[found[:, side], joint, 1]))
-                floors.append((height - standing[joint], int(found[:, side].sum())))
-    return FootContacts(ankle, toe, _floor(floors, points, clip))
+                stood = float(np.median(point[found[:, side], 1]))
+                floors.append((stood - height, int(found[:, side].sum())))
+    return FootContacts(heel, toe, _floor(floors, soles))
+
+
+def foot_points(clip: Clip) -> list[list[tuple[Array, float]]]:
+    """Return for the left and the right foot its heel and its toe joint: path (T, 3) and height in the T-pose.
+
+    The heel is taken where feet have it: on the floor, behind the ankle by a third of the way to the toes. A foot the
+    rig lacks has no points, one without toes only its heel.
+    """
+    world, standing = clip.world(), tpose_positions(clip.rig)
+    soles: list[list[tuple[Array, float]]] = []
+    for ankle_role, toe_role in FOOT_ROLES:
+        points: list[tuple[Array, float]] = []
+        ankle, toe = clip.rig.roles.get(ankle_role), clip.rig.roles.get(toe_role)
+        if ankle is not None:
+            turned = quat_mul(world.rotations[:, ankle], quat_inv(clip.rig.q_world_tpose[ankle]))
+            back = 0.05 * leg_length(clip.rig) if toe is None else 0.35 * (standing[toe, 2] - standing[ankle, 2])
+            heel = np.array([0.0, -standing[ankle, 1], -back])
+            points.append((world.positions[:, ankle] + quat_apply(turned, heel), 0.0))
+        if toe is not None:
+            points.append((world.positions[:, toe], float(standing[toe, 1])))
+        soles.append(points)
+    return soles
 
 
 def point_contacts(
@@ -100,9 +120,9 @@ def intervals(mask: BoolArray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def leg_length(clip: Clip) -> float:
+def leg_length(rig: Rig) -> float:
     """Return the mean length of the legs in metres, hip to ankle along the bones; 0.85 where the rig lacks them."""
-    points, roles, lengths = tpose_positions(clip.rig), clip.rig.roles, []
+    points, roles, lengths = tpose_positions(rig), rig.roles, []
     for side in ("left", "right"):
         chain = [roles.get(f"{side}_{part}") for part in ("hip", "knee", "ankle")]
         if None not in chain:
@@ -111,14 +131,14 @@ def leg_length(clip: Clip) -> float:
     return float(np.mean(lengths)) if lengths and np.mean(lengths) > 1e-6 else 0.85
 
 
-def _floor(floors: list[tuple[float, int]], points: Array, clip: Clip) -> float:
+def _floor(floors: list[tuple[float, int]], soles: list[list[tuple[Array, float]]]) -> float:
     """Return the floor's height: the median of the contacts' own, weighted by how long each stands."""
     if not floors:
-        feet = [clip.rig.roles[r] for pair in FOOT_ROLES for r in pair if r in clip.rig.roles]
-        return float(np.percentile(points[:, feet, 1].min(axis=1), 2)) if feet else 0.0
-    heights, frames = np.array(floors).T
-    order = np.argsort(heights)
-    return float(heights[order][np.searchsorted(np.cumsum(frames[order]), 0.5 * frames.sum())])
+        heights = [point[:, 1] - height for points in soles for point, height in points]
+        return float(np.percentile(np.min(heights, axis=0), 2)) if heights and len(heights[0]) else 0.0
+    stood, frames = np.array(floors).T
+    order = np.argsort(stood)
+    return float(stood[order][np.searchsorted(np.cumsum(frames[order]), 0.5 * frames.sum())])
 
 
 def _smoothing_seconds(points: Array, fps: float, scale: float) -> float:

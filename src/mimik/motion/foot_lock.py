@@ -9,8 +9,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimik._types import Array, BoolArray
 from mimik.motion.clip import Clip
-from mimik.motion.contacts import FootContacts, clip_contacts, intervals
-from mimik.rig.role_space import tpose_positions
+from mimik.motion.contacts import FootContacts, clip_contacts, foot_points, intervals
 from mimik.rig.two_bone import adjust_two_bone
 from mimik.rotation import quat_apply, quat_inv, quat_mul
 
@@ -37,7 +36,7 @@ def lock_feet(
     moves = {}
     for side in limbs:
         column = 0 if side == "left" else 1
-        moves[side] = _corrections(clip, points, side, contacts, column, level=level, blend=blend)
+        moves[side] = _corrections(clip, contacts, column, level=level, blend=blend)
     if not any(np.abs(move).max(initial=0.0) > 0 for move in moves.values()):
         return clip
     clip = _sink(clip, points, moves, contacts)
@@ -86,19 +85,15 @@ def _hinge(start_role: str) -> Array:
     return np.array([0.0, -1.0 if start_role.startswith("left") else 1.0, 0.0])
 
 
-def _corrections(
-    clip: Clip, points: Array, side: str, contacts: FootContacts, column: int, *, level: bool, blend: float
-) -> Array:
+def _corrections(clip: Clip, contacts: FootContacts, column: int, *, level: bool, blend: float) -> Array:
     """Return how far the ankle must move in each frame (T, 3)."""
-    ankle_joint = clip.rig.roles[f"{side}_ankle"]
-    toe_joint = clip.rig.roles.get(f"{side}_foot", ankle_joint)
-    standing = tpose_positions(clip.rig)[:, 1] + contacts.floor
+    soles = foot_points(clip)[column]
+    heel, toe = soles[0][0], soles[-1][0]
+    over = np.min([point[:, 1] - height for point, height in soles], axis=0) - contacts.floor
     move = np.zeros((clip.frame_count, 3))
     stands = contacts.foot[:, column]
-    over = (points[:, [ankle_joint, toe_joint], 1] - standing[[ankle_joint, toe_joint]]).min(axis=1)
     for start, end in intervals(stands):
-        ankle, toe = points[start:end, ankle_joint], points[start:end, toe_joint]
-        move[start:end] = _hold(ankle, toe, contacts.toe[start:end, column])
+        move[start:end] = _hold(heel[start:end], toe[start:end], contacts.toe[start:end, column])
         if level:
             move[start:end, 1] = -over[start:end]
     _fade(move, stands, max(1, round(blend * clip.fps)))
@@ -107,10 +102,10 @@ def _corrections(
     return move
 
 
-def _hold(ankle: Array, toe: Array, on_toe: BoolArray) -> Array:
-    """Return moves (T, 3) that keep the standing point still: the toe joint while it stands, else the ankle."""
-    move = np.zeros_like(ankle)
-    runs = [(a, b, toe) for a, b in intervals(on_toe)] + [(a, b, ankle) for a, b in intervals(~on_toe)]
+def _hold(heel: Array, toe: Array, on_toe: BoolArray) -> Array:
+    """Return moves (T, 3) that keep the standing point still: the toe joint while it stands, else the heel."""
+    move = np.zeros_like(heel)
+    runs = [(a, b, toe) for a, b in intervals(on_toe)] + [(a, b, heel) for a, b in intervals(~on_toe)]
     first = max(runs, key=lambda run: run[1] - run[0])
     move[first[0] : first[1]] = np.median(first[2][first[0] : first[1]], axis=0) - first[2][first[0] : first[1]]
     for a, b, point in sorted((run for run in runs if run[0] > first[0]), key=lambda run: run[0]):

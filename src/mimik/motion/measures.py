@@ -8,7 +8,7 @@ import numpy as np
 
 from mimik._types import Array, ArrayLike, BoolArray, IntArray
 from mimik.motion.clip import Clip
-from mimik.motion.contacts import FOOT_ROLES, FootContacts, clip_contacts
+from mimik.motion.contacts import FOOT_ROLES, FootContacts, clip_contacts, foot_points
 from mimik.rig.rig import Rig
 from mimik.rig.role_space import tpose_positions
 from mimik.rig.roles import PARENT_ROLE
@@ -71,18 +71,16 @@ def pck(points: ArrayLike, points_true: ArrayLike, threshold: float = 0.05) -> f
 def foot_slide(clip: Clip, contacts: FootContacts | None = None) -> float:
     """Mean speed over the floor of standing feet, in cm/s; 0 when the feet never stand.
 
-    A foot that rolls does not slide: where ankle and toe both stand, the slower of the two counts.
+    A foot that rolls does not slide: where heel and toe both stand, the slower of the two counts.
     """
     contacts = clip_contacts(clip) if contacts is None else contacts
-    points = clip.positions()
     speeds: list[Array] = []
-    for side, roles in enumerate(FOOT_ROLES):
+    for side, points in enumerate(foot_points(clip)):
         speed = np.full(max(clip.frame_count - 1, 0), np.inf)
-        for role, stands in zip(roles, (contacts.ankle, contacts.toe)):
-            if role in clip.rig.roles:
-                step = np.diff(points[:, clip.rig.roles[role]][:, [0, 2]], axis=0)
-                both = stands[1:, side] & stands[:-1, side]
-                speed = np.where(both, np.minimum(speed, np.linalg.norm(step, axis=1) * clip.fps), speed)
+        for (point, _), stands in zip(points, (contacts.heel, contacts.toe)):
+            step = np.linalg.norm(np.diff(point[:, [0, 2]], axis=0), axis=1)
+            both = stands[1:, side] & stands[:-1, side]
+            speed = np.where(both, np.minimum(speed, step * clip.fps), speed)
         speeds.append(speed[np.isfinite(speed)])
     standing = np.concatenate(speeds)
     return float(100.0 * standing.mean()) if len(standing) else 0.0

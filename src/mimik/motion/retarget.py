@@ -74,7 +74,7 @@ def retarget(
         return carried, RetargetReport(1.0, _rows(clip.rig, rig), (slide, slide, slide), ())
     contacts = clip_contacts(clip)
     carried = _carry(clip, rig, factor, contacts.floor, same=same)
-    on_target = FootContacts(contacts.ankle, contacts.toe, 0.0)
+    on_target = FootContacts(contacts.heel, contacts.toe, 0.0)
     before = foot_slide(carried, on_target)
     held = lock_feet(carried, on_target, level=True) if keep_feet else carried
     if keep_reach:
@@ -89,9 +89,8 @@ def _scale_factor(clip: Clip, rig: Rig, scale: Scale | float) -> float:
             raise OptionError(one_of("scale", scale, ("legs", "height", "none", "a number")))
         if scale == "none":
             return 1.0
-        blank = Clip(rig, rig.skeleton.rest[None], np.zeros((1, 3)))
         if scale == "legs":
-            return leg_length(blank) / leg_length(clip)
+            return leg_length(rig) / leg_length(clip.rig)
         return float(np.ptp(tpose_positions(rig)[:, 1]) / max(np.ptp(tpose_positions(clip.rig)[:, 1]), 1e-6))
     if not (np.isfinite(scale) and scale > 0):
         raise OptionError(f"scale is {scale}; it must be a positive number, 'legs', 'height' or 'none'")

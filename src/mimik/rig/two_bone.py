@@ -21,9 +21,9 @@ def solve_two_bone(
     a, b = float(np.linalg.norm(upper)), float(np.linalg.norm(lower))
     along = target - start
     distance = np.linalg.norm(along, axis=-1, keepdims=True)
-    direction = along / np.maximum(distance, _TINY)
+    direction = _unit(along)
     distance = np.clip(distance, abs(a - b) + 1e-6 * (a + b), reach * (a + b))
-    side = _unit(pole - (pole * direction).sum(-1, keepdims=True) * direction)
+    side = _across(pole, direction)
     cosine = np.clip((a * a + distance**2 - b * b) / (2 * a * distance), -1.0, 1.0)
     upper_dir = cosine * direction + np.sqrt(1.0 - cosine**2) * side
     lower_dir = (distance * direction - a * upper_dir) / b
@@ -71,6 +71,15 @@ def _unit(v: Array) -> Array:
     return np.where(length > _TINY, v / np.maximum(length, _TINY), fallback)
 
 
+def _across(v: Array, direction: Array) -> Array:
+    """Return the unit part of v square to a unit direction; some normal where v lies along it."""
+    least = np.eye(3)[np.abs(direction).argmin(axis=-1)]
+    square = v - (v * direction).sum(-1, keepdims=True) * direction
+    spare = least - (least * direction).sum(-1, keepdims=True) * direction
+    length = np.linalg.norm(square, axis=-1, keepdims=True)
+    return _unit(np.where(length > 1e-9 * np.linalg.norm(v, axis=-1, keepdims=True) + _TINY, square, spare))
+
+
 def _aim(bone: Array, hinge: Array, direction: Array, normal: Array) -> Array:
     """Rotation (..., 4) that turns `bone` onto `direction` and the hinge, made square to it, onto `normal`."""
     rest = _frame(_unit(bone), hinge)
@@ -79,5 +88,5 @@ def _aim(bone: Array, hinge: Array, direction: Array, normal: Array) -> Array:
 
 
 def _frame(along: Array, hinge: Array) -> Array:
-    across = _unit(hinge - (hinge * along).sum(-1, keepdims=True) * along)
+    across = _across(hinge, along)
     return np.stack([along, across, np.cross(along, across)], axis=-1)

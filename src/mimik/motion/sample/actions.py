@@ -262,7 +262,7 @@ def _cartwheel_arm(p: Performance, u: Array, side: int, scale: float) -> None:
     p.arm[:, side] += raised[:, None] * np.array([0.0, 156.0, -78.0])
     p.elbow[:, side] -= 10.0 * raised
     p.hand[:, side] = np.array([place, 0.075, 0.02]) * scale
-    p.hand_weight[:, side] = ease(u, down - 0.22, down) - ease(u, up, up + 0.22)
+    p.hand_weight[:, side] = ease(u, down - 0.32, down) - ease(u, up, up + 0.32)
     p.hand_turn[:, side] = turn("y", sign * np.full(p.frames, 80.0 * _DEG))
     p.hand_turn_weight[:, side] = ease(u, down - 0.22, down + 0.02) - ease(u, up - 0.04, up + 0.2)
     p.collar[:, side, 0] = 22.0 * raised

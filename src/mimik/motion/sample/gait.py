@@ -41,11 +41,12 @@ def path_steps(
     """Plan steps along a path that starts at the origin along +Z and bends by `bend` degrees a step.
 
     stride  distance between successive footfalls in metres; swing: time in the air, in step times
-    The first and the last step are half as long, so that the walk begins and ends standing.
+    The first step is half as long and the last sets the foot beside the other, so that the walk begins and ends
+    standing.
     """
     steps, place, yaw = [], np.zeros(2), 0.0
     for i in range(count):
-        length = stride * (0.5 if i in (0, count - 1) else 1.0)
+        length = stride * (0.5 if i == 0 else 0.0 if i == count - 1 else 1.0)
         if i < count - 1:
             yaw += bend
         place = place + length * np.array([np.sin(yaw * _DEG), np.cos(yaw * _DEG)])

@@ -69,8 +69,7 @@ def find_spikes(
                 if seen[u, k] and seen[u - 1, k] and u not in (t, t + 1):
                     work[moves] = _distance(positions[u, k], positions[u - 1, k])
                     moves += 1
-            step = _median_in_place(work, moves) if moves else 0.0
-            if apart > steps * step:
+            if moves >= 2 and apart > steps * _median_in_place(work, moves):
                 outlier[t, k] = True
 
 

@@ -21,7 +21,7 @@ _CHAINS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 _METRES_MOVED = 0.05  # motion that costs 1
 _METRES_OFF_LENGTH = 0.03  # deviation from a bone's length that costs 1,
 _LENGTH_FREE = 0.02  # beyond this much and twice the usual deviation
-_MOST_MOVED, _MOST_OFF = 1.0, 0.3
+_MOST_MOVED, _MOST_OFF = 0.35, 0.3
 _CHANGE = 3.0  # cost of a pair changing sides
 _SWAPPED = 0.002  # cost a frame of a pair being swapped: of two halves the shorter is called swapped
 

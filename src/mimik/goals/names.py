@@ -54,6 +54,8 @@ def _without_common_ends(names: list[str]) -> list[str]:
     prefix = _shared_start(names)
     while prefix and not _ends_word(prefix, names):
         prefix = prefix[:-1]
+    if prefix and _split_side([token.lower() for token in _TOKEN.findall(prefix)] + ["hip"])[0]:
+        return names  # one side of a body only
     names = [name[len(prefix) :] for name in names] if all(len(n) > len(prefix) for n in names) else names
     suffix = _shared_start([name[::-1] for name in names])[::-1]
     while suffix and suffix[0].isalnum():

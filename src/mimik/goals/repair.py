@@ -108,7 +108,7 @@ def repair(
         outliers=int(bad.sum()),
         swapped_frames=swapped,
         never_seen=tuple(name for name, gone in zip(keypoints.names, never) if gone),
-        longest_gap=float(runs[:, ~never].max(initial=0) / keypoints.fps),
+        longest_gap=_longest_run(lost[:, ~never]) / keypoints.fps,
     )
     notes = (*keypoints.notes, *report.lines())
     return replace(keypoints, positions=positions, confidence=confidence, notes=notes), report
@@ -268,6 +268,13 @@ def _gap_lengths(lost: BoolArray) -> Array:
     after = np.minimum.accumulate(np.where(lost, frames, index)[::-1], axis=0)[::-1]
     length = np.where((before < 0) | (after >= frames), frames, after - before - 1)
     return np.where(lost, length, 0).astype(np.float64)
+
+
+def _longest_run(lost: BoolArray) -> int:
+    """Return the length in frames of the longest gap of any point."""
+    edges = np.diff(np.pad(lost.astype(np.int8), ((1, 1), (0, 0))), axis=0).T
+    starts, ends = np.nonzero(edges == 1)[1], np.nonzero(edges == -1)[1]
+    return int((ends - starts).max(initial=0))
 
 
 def _filled_confidence(lost: BoolArray, fps: float) -> Array:

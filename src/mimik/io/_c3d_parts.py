@@ -87,10 +87,10 @@ def read_frames(path: str | os.PathLike[str], data: bytes, layout: Layout3D) -> 
     raw = data[layout.data_start : layout.data_start + frames * words * size]
     numbers = _numbers(raw, layout.processor, size).reshape(frames, words)[:, : layout.points * 4]
     quads = numbers.reshape(frames, layout.points, 4)
-    points = quads[..., :3].astype(np.float64)
-    if size == 2:
-        points *= layout.scale
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
+        points = quads[..., :3].astype(np.float64)
+        if size == 2:
+            points *= layout.scale
         missing = (quads[..., 3] < 0) | ~np.isfinite(points).all(axis=2) | (points == 0.0).all(axis=2)
     points[missing] = np.nan
     return points, layout.frames - frames

@@ -19,7 +19,9 @@ from mimik.studio.skinmesh import SkinMesh
 
 Subject: TypeAlias = Clip | Rig | Keypoints
 PREVIEW_FRAMES = 40
-PREVIEW_STEP = 23
+PREVIEW_POINTS = 1200
+STRETCH = 0.01
+"""Metres by which a motion may move joints from their places before the body is fitted to the motion instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +74,7 @@ class Actor:
         moments = np.linspace(0.0, max(self.duration, 0.0), count)
         if self.mesh is None:
             return moments, _filled(np.array([self.points_at(t) for t in moments]))
-        coarse = self.mesh.thinned(PREVIEW_STEP)
+        coarse = self.mesh.thinned(max(1, len(self.mesh.vertices) // PREVIEW_POINTS))
         return moments, np.array([coarse.pose(*self.joints_at(t)) for t in moments])
 
 
@@ -106,8 +108,19 @@ def actor_of(subject: Subject, keypoints: Keypoints | None = None, *, body: str 
         raise OptionError(f"clip {subject.name!r} has no frames to draw")
     world = subject.world()
     name = subject.name or subject.rig.name
-    mesh = body_of(subject.rig, body)
+    own = subject.rig.skin is not None and body == "auto"
+    mesh = body_of(subject.rig if own else _as_long_as(subject), body)
     return Actor(name, subject.fps, mesh, world.rotations, world.positions, dots, dots_fps, subject.rig)
+
+
+def _as_long_as(clip: Clip) -> Rig:
+    """Return the clip's rig with the bone lengths its motion has, where that stretches the rig's own."""
+    rig = clip.rig
+    if clip.translations is None:
+        return rig
+    offsets = np.median(clip.translations, axis=0)
+    offsets[0] = rig.offsets[0]
+    return rig if np.abs(offsets - rig.offsets).max() < STRETCH else rig.with_offsets(offsets)
 
 
 def subjects_of(subjects: Subject | Sequence[Subject]) -> list[Subject]:

@@ -6,11 +6,14 @@ from mimik.rotation import quat_apply
 from mimik.studio.body import FRONT, UP, Body
 from mimik.studio.parts import Part
 
+MOST_BONES = 300
+
 
 def bone_parts(body: Body, joints: list[int], thickness: float, *, cover: tuple[float, float]) -> list[Part]:
     """Return a rounded tube from every listed joint to each child among them and to its tip.
 
     thickness  radius over length; `cover` (least, most) bounds the radius in metres
+    Of very many bones only the longest get a body.
     """
     listed, parts = set(joints), []
     for joint in joints:
@@ -19,14 +22,16 @@ def bone_parts(body: Body, joints: list[int], thickness: float, *, cover: tuple[
         tip = body.rig.skeleton.tips[joint]
         if np.isfinite(tip).all():
             ends.append(start + quat_apply(body.q[joint], tip))
-        bone = body.bones.joint(joint)
         for end in ends:
             length = float(np.linalg.norm(end - start))
             if length > 1e-5:
                 radius = float(np.clip(thickness * length, *cover))
                 rows = [(0.0, 0.85 * radius, 0.85 * radius), (0.2, radius, radius), (1.0, 0.6 * radius, 0.6 * radius)]
                 depth = FRONT if abs(end[2] - start[2]) < 0.9 * length else UP
-                parts.append(Part(start, end, depth, list(rows), [(-np.inf, bone)], blend=0.6 * radius))
+                parts.append(Part(start, end, depth, list(rows), [(-np.inf, joint)], blend=0.6 * radius))
+    parts = sorted(parts, key=lambda part: -float(np.linalg.norm(part.end - part.start)))[:MOST_BONES]
+    for part in parts:
+        part.stations = [(t, body.bones.joint(joint)) for t, joint in part.stations]
     return parts
 
 

@@ -46,18 +46,28 @@ class JointBones:
 
 
 def character_mesh(rig: Rig) -> SkinMesh | None:
-    """Return the skin a rig brings along, drawn from both sides where it is not closed; None where it has none."""
+    """Return the skin a rig brings along; None where it has none."""
     skin = rig.skin
     if skin is None or not len(skin.faces):
         return None
-    faces = skin.faces if _closed(skin.faces) else np.concatenate([skin.faces, skin.faces[:, ::-1]])
     scale, bind = _unscaled(skin.inverse_bind)
-    count = len(skin.vertices)
-    colors = np.full((count, 3), 0.62) if skin.colours is None else np.clip(skin.colours[:, :3], 0.0, 1.0)
+    kept, faces = _welded(skin.vertices, skin.faces)
+    count = len(kept)
+    colors = None if skin.colours is None else np.clip(skin.colours[kept, :3], 0.0, 1.0)
+    if colors is not None and np.ptp(colors, axis=0).max() < SAME:
+        colors = None  # one colour all over is what exporters write for none
     return SkinMesh(
-        np.ascontiguousarray(skin.vertices * scale), np.ascontiguousarray(faces), skin.joints, skin.weights,
-        np.ones(count), np.full(count, -1.0), JointBones(bind), None if skin.colours is None else colors,
+        np.ascontiguousarray(skin.vertices[kept] * scale), faces, skin.joints[kept], skin.weights[kept],
+        np.ones(count), np.full(count, -1.0), JointBones(bind), colors, not _closed(faces),
     )  # fmt: skip
+
+
+def _welded(vertices: Array, faces: IntArray) -> tuple[IntArray, IntArray]:
+    """Join vertices in one place, which files split along texture seams; return those kept and the faces on them."""
+    _, kept, joined = np.unique(np.round(vertices, 6), axis=0, return_index=True, return_inverse=True)
+    faces = joined.reshape(-1)[faces]
+    flat = (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
+    return kept, np.ascontiguousarray(faces[~flat])
 
 
 def _unscaled(inverse_bind: Array) -> tuple[float, Array]:

@@ -107,7 +107,9 @@ class Film:
         body = linear(self.theme.bodies[rank])
         accent = linear(self.theme.accents[rank]) / body
         vertices = actor.vertices_at(seconds) + self.offsets[number]
-        return Solid(vertices, actor.mesh.faces, actor.mesh.paint(body), actor.mesh.tint, accent, opacity)
+        return Solid(
+            vertices, actor.mesh.faces, actor.mesh.paint(body), actor.mesh.tint, accent, opacity, actor.mesh.open
+        )
 
     def _rank(self, number: int) -> int:
         """Return the place of an actor among its kind, which gives it its colour."""

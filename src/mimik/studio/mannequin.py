@@ -18,10 +18,12 @@ from mimik.studio.hands import hand_parts
 from mimik.studio.limbs import arm_parts, foot_parts, leg_parts
 from mimik.studio.parts import Part, PartTable, pack
 from mimik.studio.skinmesh import SkinMesh, vertex_normals
-from mimik.studio.surface import distances, openness, polygonise
+from mimik.studio.surface import nearest_part, openness, polygonise
 from mimik.studio.torso import torso_parts
-from mimik.studio.weights import owning_bones, places_on, skin_weights
+from mimik.studio.weights import owning_bones, skin_weights
 
+MOST_VERTICES = 40_000
+"""About how many vertices one piece has at most; a larger one is cut more coarsely."""
 BODIES = ("auto", "mannequin", "makehuman")
 
 
@@ -71,7 +73,7 @@ def _plain(body: Body) -> list[Part]:
     size = max(float(np.ptp(body.p, axis=0).max()), 1e-3)
     body.bones.rows.clear()
     body.face = None
-    bones = bone_parts(body, list(range(body.rig.joint_count)), 0.16, cover=(0.006 * size, 0.05 * size))
+    bones = bone_parts(body, list(range(body.rig.joint_count)), 0.11, cover=(0.010 * size, 0.034 * size))
     return bones or [ball(body, 0, 0.05)]
 
 
@@ -94,7 +96,7 @@ def _loose(body: Body, known: PartTable) -> list[Part]:
     """Return plain bones for joints without a role that stand outside the body: tails, props, hair, wings."""
     named = set(body.rig.roles.values())
     s = body.scale
-    outside = distances(known, body.p)[0].min(axis=1) > 0.03 * s
+    outside = nearest_part(known, body.p)[2] > 0.03 * s
     joints = [j for j in range(body.rig.joint_count) if outside[j] and j not in named]
     joints += sorted({int(body.rig.parents[j]) for j in joints} - set(joints) - {-1, 0})
     return bone_parts(body, sorted(joints), 0.12, cover=(0.006 * s, 0.03 * s))
@@ -112,9 +114,9 @@ class _Piece(NamedTuple):
 def _mesh(body: Body, parts: PartTable, grain: Grain) -> _Piece:
     low, high = parts.bounds()
     s = body.scale
-    cell = max(grain.cell * s, float((high - low).max()) / 220)
+    cell = max(grain.cell * s, float((high - low).max()) / 220, float(np.sqrt(parts.area() / MOST_VERTICES)))
     vertices, faces = polygonise(parts, cell)
-    part, t = places_on(parts, vertices)
+    part, t, _ = nearest_part(parts, vertices)
     index, weights = skin_weights(owning_bones(parts, part, t), faces, grain.spread * s / cell)
     shade = openness(parts, vertices, vertex_normals(vertices, faces), 0.09 * s)
     return _Piece(vertices, faces, index, weights, shade, accent(body, parts, vertices, part, t))

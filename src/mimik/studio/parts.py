@@ -52,6 +52,11 @@ class PartTable:
     station_bone: IntArray  # (P, S)
     bands: tuple[tuple[tuple[float, float], ...], ...]
 
+    def area(self) -> float:
+        """Return about how large the surface of all parts is together, square metres."""
+        radius = self.profile[:, :, :2].mean(axis=(1, 2))
+        return float((2.0 * np.pi * radius * (self.shape[:, 0] + 2.0 * radius)).sum())
+
     def bounds(self) -> tuple[Array, Array]:
         """Return two corners of a box around all parts."""
         middle = self.origin + 0.5 * self.shape[:, :1] * self.frame[:, 2]

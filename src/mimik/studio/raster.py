@@ -24,10 +24,11 @@ def draw_triangles(
     eye: Array,  # (3,)
     axes: Array,  # (3, 3) right, up, forward
     focal: float,
+    both: bool,  # also triangles that face away
     depth: Array,  # (H, W) nearest depth so far
     surface: Array,  # (H, W, 6) normal and colour there
 ) -> None:
-    """Draw triangles that face the camera into the buffers."""
+    """Draw triangles into the buffers; those that face away only with `both`, lit from their back."""
     height, width = depth.shape
     screen = np.empty((len(vertices), 3), dtype=np.float64)
     for v in range(len(vertices)):
@@ -43,8 +44,9 @@ def draw_triangles(
             continue
         x0, y0, x1, y1, x2, y2 = screen[i, 0], screen[i, 1], screen[j, 0], screen[j, 1], screen[k, 0], screen[k, 1]
         area = (x2 - x0) * (y1 - y0) - (x1 - x0) * (y2 - y0)
-        if area <= 0.0:
+        if area <= 0.0 and not (both and area < 0.0):
             continue
+        side = 1.0 if area > 0.0 else -1.0
         left, right = int(max(0.0, math.ceil(min(x0, x1, x2) - 0.5))), int(min(width - 1.0, max(x0, x1, x2) - 0.5))
         top, bottom = int(max(0.0, math.ceil(min(y0, y1, y2) - 0.5))), int(min(height - 1.0, max(y0, y1, y2) - 0.5))
         for r in range(top, bottom + 1):
@@ -61,7 +63,7 @@ def draw_triangles(
                     depth[r, c] = d
                     worn = min(1.0, max(0.0, 0.5 + 3.0 * (a * tint[i] + b * tint[j] + g * tint[k])))
                     for n in range(3):
-                        surface[r, c, n] = a * normals[i, n] + b * normals[j, n] + g * normals[k, n]
+                        surface[r, c, n] = side * (a * normals[i, n] + b * normals[j, n] + g * normals[k, n])
                         plain = a * colors[i, n] + b * colors[j, n] + g * colors[k, n]
                         surface[r, c, 3 + n] = plain * (1.0 + worn * (accent[n] - 1.0))
 

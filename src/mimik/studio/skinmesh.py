@@ -32,7 +32,7 @@ class SkinMesh:
     index     (V, 4) bones, weights (V, 4) sum to one
     shade     (V,) openness 0 to 1, darkens creases
     tint      (V,) above 0 in the accent colour, -1 to 1 across its edge
-    colors    (V, 3) linear light, where the mesh has its own
+    colors    (V, 3) linear light, where the mesh has its own    open  it is not closed: both sides are drawn
     """
 
     vertices: Array
@@ -43,6 +43,7 @@ class SkinMesh:
     tint: Array
     bones: Binding
     colors: Array | None = None
+    open: bool = False
 
     def paint(self, body: Array) -> Array:
         """Return vertex colours (V, 3): the mesh's own, or the body colour (3,); creases darkened."""

@@ -25,7 +25,7 @@ SRGB = raster.srgb_table()
 class Solid:
     """A posed mesh: vertices (V, 3) in metres, faces (F, 3), colours (V, 3) in linear light, opacity 0 to 1.
 
-    Where `tint` (V,) is above 0, colours are multiplied by `accent` (3,).
+    Where `tint` (V,) is above 0, colours are multiplied by `accent` (3,). An `open` mesh is drawn from both sides.
     """
 
     vertices: Array
@@ -34,6 +34,7 @@ class Solid:
     tint: Array
     accent: Array
     opacity: float = 1.0
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +100,7 @@ class Stage:
             normals = vertex_normals(s.vertices, s.faces)
             raster.draw_triangles(
                 s.vertices, normals, s.colors, s.tint, s.accent, s.faces,
-                camera.eye, camera.axes, camera.focal, depth, surface,
+                camera.eye, camera.axes, camera.focal, s.open, depth, surface,
             )  # fmt: skip
         raster.shade_surface(
             depth, surface, camera.eye, camera.axes, camera.focal, *shadow.grid, self.theme.lamps, _aims(camera),

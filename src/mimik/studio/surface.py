@@ -25,11 +25,11 @@ def polygonise(parts: PartTable, cell: float) -> tuple[Array, IntArray]:
     return vertices, _split(vertices, quads)
 
 
-def distances(parts: PartTable, points: Array) -> tuple[Array, Array]:
-    """Return signed distance (N, P) of every point to every part, and place along each part's axis (N, P)."""
-    out, along = np.empty((len(points), len(parts.origin))), np.empty((len(points), len(parts.origin)))
-    _each(parts.origin, parts.frame, parts.shape, parts.profile, points, out, along)
-    return out, along
+def nearest_part(parts: PartTable, points: Array) -> tuple[IntArray, Array, Array]:
+    """Return for points (N, 3) the nearest part (N,), the place along its axis (N,) and the distance to it (N,)."""
+    part, along, distance = np.empty(len(points), dtype=np.int64), np.empty(len(points)), np.empty(len(points))
+    _nearest(parts.origin, parts.frame, parts.shape, parts.profile, np.ascontiguousarray(points), part, along, distance)
+    return part, along, distance
 
 
 def openness(parts: PartTable, points: Array, normals: Array, reach: float) -> Array:
@@ -227,12 +227,22 @@ def _project(
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]
-def _each(origin: Array, frame: Array, shape: Array, profile: Array, points: Array, out: Array, along: Array) -> None:
+def _nearest(
+    origin: Array,
+    frame: Array,
+    shape: Array,
+    profile: Array,
+    points: Array,
+    part: IntArray,
+    along: Array,
+    distance: Array,
+) -> None:
     for n in range(len(points)):
+        distance[n], part[n], along[n] = np.inf, 0, 0.0
         for p in range(len(origin)):
-            out[n, p], along[n, p] = _part(
-                origin[p], frame[p], shape[p], profile[p], points[n, 0], points[n, 1], points[n, 2]
-            )
+            d, t = _part(origin[p], frame[p], shape[p], profile[p], points[n, 0], points[n, 1], points[n, 2])
+            if d < distance[n]:
+                distance[n], part[n], along[n] = d, p, t
 
 
 @nb.njit(cache=True, error_model="numpy", nogil=True)  # type: ignore[misc]

@@ -130,7 +130,8 @@ class ViewerFigure:
                 handles.append(
                     self.scene.add_mesh_skinned(
                         f"{node}{n}", vertices, faces, bone_wxyzs=wxyz(q), bone_positions=p, skin_weights=weights,
-                        color=color, opacity=opacity, cast_shadow=opacity is None, receive_shadow=opacity is None,
+                        color=color, opacity=opacity, side="double" if mesh.open else "front",
+                        cast_shadow=opacity is None, receive_shadow=opacity is None,
                     )
                 )  # fmt: skip
         return handles

@@ -9,7 +9,6 @@ import numpy as np
 from mimik._types import Array, IntArray
 from mimik.studio.parts import PartTable
 from mimik.studio.skinmesh import INFLUENCES
-from mimik.studio.surface import distances
 
 
 def skin_weights(owner: IntArray, faces: IntArray, spread: float) -> tuple[IntArray, Array]:
@@ -24,13 +23,6 @@ def skin_weights(owner: IntArray, faces: IntArray, spread: float) -> tuple[IntAr
     start, neighbours = neighbour_table(faces, len(owner))
     weights = _spread(weights, start, neighbours, rounds)
     return _strongest(weights, bones)
-
-
-def places_on(parts: PartTable, vertices: Array) -> tuple[IntArray, Array]:
-    """Return the part (V,) each vertex lies on and the place (V,) along that part's axis, 0 to 1 inside its length."""
-    distance, along = distances(parts, vertices)
-    part = distance.argmin(axis=1)
-    return part, along[np.arange(len(vertices)), part]
 
 
 def owning_bones(parts: PartTable, part: IntArray, t: Array) -> IntArray:

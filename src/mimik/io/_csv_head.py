@@ -11,7 +11,7 @@ def _words(text: str) -> frozenset[str]:
 
 _CONFIDENCE = _words("c conf confidence likelihood score p v vis visibility w prob probability")
 _FRAME = _words("frame frames frameindex framenumber frameno frameid index idx number no")
-_TIME = _words("time times timestamp timestamps t seconds sec timesec timems timestampms ms milliseconds")
+_TIME = _words("time times timestamp timestamps t timeseconds seconds sec timesec timems timestampms ms milliseconds")
 _NAME = _words("name point landmark joint marker keypoint landmarkname jointname keypointname landmarkid")
 _UNITS = _words("m cm mm in meter meters metre metres millimeters millimetres centimeters centimetres inches")
 _PART = "x|y|z|" + "|".join(sorted(_CONFIDENCE, key=len, reverse=True))

@@ -90,17 +90,17 @@ def test_ezc3d_reads_the_same_points(tmp_path, units, up):
 
 
 @pytest.mark.parametrize("processor", [84, 85, 86])
-@pytest.mark.parametrize("scale", [-0.1, 0.1])
+@pytest.mark.parametrize("scale", [-0.1, 0.2])
 def test_every_processor_and_number_format(tmp_path, processor, scale):
     take = with_holes(walk_take("coco17"))
     z_up = np.stack([take.positions[..., 0], -take.positions[..., 2], take.positions[..., 1]], axis=-1) * 1000
     (tmp_path / "a.c3d").write_bytes(handmade(z_up, processor=processor, scale=scale, names=list(take.names)))
     back = load_keypoints(tmp_path / "a.c3d")
     assert back.fps == 120.0 and back.names == take.names
-    assert np.allclose(back.positions, take.positions, atol=1e-6 if scale < 0 else 6e-5, equal_nan=True)
+    assert np.allclose(back.positions, take.positions, atol=1e-6 if scale < 0 else 1.1e-4, equal_nan=True)
     if processor == 84:
         seen = np.moveaxis(ezc3d.c3d(str(tmp_path / "a.c3d"))["data"]["points"][:3], (0, 1, 2), (2, 1, 0))
-        assert np.allclose(seen, z_up, atol=1e-3 if scale < 0 else 0.06, equal_nan=True)
+        assert np.allclose(seen, z_up, atol=1e-3 if scale < 0 else 0.11, equal_nan=True)
 
 
 def test_frames_beyond_the_end_are_said(tmp_path):

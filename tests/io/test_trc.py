@@ -138,7 +138,7 @@ def test_unknown_names_are_kept_with_a_note_and_mapped_by_a_file(tmp_path):
     (tmp_path / "map.toml").write_text("[points]\n" + rows, encoding="utf-8")
     mapped = load_keypoints(tmp_path / "a.trc", mapping=tmp_path / "map.toml")
     assert mapped.names == take.names
-    with pytest.raises(FileError, match="map2.json"):
+    with pytest.raises(FileError, match=r"map2\.json"):
         load_keypoints(tmp_path / "a.trc", mapping=str(tmp_path / "map2.json"))
 
 

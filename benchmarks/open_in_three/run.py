@@ -48,7 +48,7 @@ def main() -> int:
         if modules != root:
             (root / "node_modules").symlink_to(modules / "node_modules")
         (root / "jobs.json").write_text(json.dumps(jobs))
-        with serve(root) as port:
+        with LoopbackServer(root) as port:
             command = ["node", "open.mjs", options.chromium, f"http://127.0.0.1:{port}/page.html"]
             done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode != 0:
@@ -95,7 +95,7 @@ def write_files(folder: Path) -> list[dict[str, Any]]:
     return jobs
 
 
-class serve:  # noqa: N801
+class LoopbackServer:
     """Serve a folder on loopback while the block runs; gives the port."""
 
     def __init__(self, folder: Path) -> None:

@@ -407,6 +407,7 @@ def test_rest_comes_from_the_bind_when_the_nodes_are_saved_in_mid_motion(tmp_pat
         for k in (4, 8, 12)
     ]
     file.node("Mesh", mesh=mesh, skin=file.skin(joints, binds))
+    hat = file.node("Hat", parent=nodes["Head"], mesh=file.mesh(np.eye(3)), translation=[0, 0.2, 0])
     rig = gltf.read_rig(file.save(tmp_path / "a.glb"))
     assert rig.rest_kind == "T"
     assert np.allclose(rig.skeleton.rest, [0, 0, 0, 1], atol=1e-6)
@@ -415,6 +416,7 @@ def test_rest_comes_from_the_bind_when_the_nodes_are_saved_in_mid_motion(tmp_pat
     moved = rig.skin.posed(*_posed(file, rig, nodes))
     blend = np.einsum("kij,j->i", (world[joints] @ binds)[:4], [1.0, 0, 0, 1])[:3] / 4
     assert np.allclose(moved[0], blend, atol=1e-6)
+    assert np.allclose(moved[-3:], world[hat][:3, :3].T + world[hat][:3, 3], atol=1e-6)
 
 
 def _posed(file, rig, nodes):

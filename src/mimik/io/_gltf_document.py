@@ -211,7 +211,7 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
             text = data[at : at + size]
         elif kind == _BIN_CHUNK and binary is None:
             binary = data[at : at + size]
-        at += size + (-size) % 4
+        at += size
     if text is None:
         raise FileError(path, "a GLB without a JSON chunk")
     return text, binary

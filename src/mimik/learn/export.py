@@ -1,6 +1,6 @@
 """Trained networks as ONNX, with the contract in the file's metadata.
 
-    python -m mimik.learn.export RUN/best.pt -o ikgat.onnx
+    python -m mimik.learn.export RUN/best.pt -o ikgat.onnx --test STORE
 
 `metadata_props` hold one JSON object under the key `mimik`: what goes in and out (names, shapes, units), roles, a hash
 of the weights and of the training data, the commit, and the metrics given by who exports.
@@ -23,10 +23,13 @@ import onnxruntime
 import torch
 from torch import Tensor, nn
 
-from mimik.errors import MimikError, OptionError
+from mimik.errors import FileError, MimikError, OptionError
 from mimik.io.files import atomic_write
+from mimik.learn.card import write_card
+from mimik.learn.data import PoseData
 from mimik.learn.ikgat_fused import FusedIkGat
-from mimik.learn.train_ikgat import load_ikgat, make_space
+from mimik.learn.losses import measure
+from mimik.learn.train_ikgat import load_ikgat, make_space, open_poses
 
 OPSET = 18
 KEY = "mimik"
@@ -146,14 +149,39 @@ def export_ikgat(run: Path, path: Path, *, metrics: Mapping[str, Any] | None = N
     export_onnx(FusedIkGat(network), {"positions": examples}, ("sixd",), path, contract)
 
 
+def figures_on_test(run: Path, poses: Path) -> dict[str, Any]:
+    """Measure a run's best weights on the test split of a store or pack, on the rig it was trained for."""
+    network, describe = load_ikgat(run)
+    roles, body = network.config.names, np.array(describe["body"])
+    rotvecs = open_poses(poses, splits=("test",)).rotvecs
+    if "test" not in rotvecs:
+        raise FileError(poses, "holds no test split")
+    data = PoseData(rotvecs["test"], body[None], torch.device("cpu"), roles=roles)
+    error = measure(network, data, make_space(describe["space"], roles, body))
+    return {
+        "test frames": len(data),
+        "test MPJAE, degrees": error.mpjae_deg,
+        "test MPJPE, mm": error.mpjpe_mm,
+        "parameters": describe["parameters"],
+        "multiply-adds": describe["multiply_adds"],
+        "test MPJAE by joint, degrees": dict(zip(roles, error.per_joint_deg)),
+    }
+
+
 def main() -> None:
-    """Export from the command line."""
+    """Export from the command line, with the model card beside the network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="best.pt of a run")
     parser.add_argument("-o", "--out", type=Path, required=True)
-    parser.add_argument("--metrics", type=json.loads, default={}, help="JSON object of measured figures")
+    parser.add_argument("--test", type=Path, help="store or pack whose test split gives the figures")
     given = parser.parse_args()
-    export_ikgat(given.run, given.out, metrics=given.metrics)
+    export_ikgat(given.run, given.out, metrics=figures_on_test(given.run, given.test) if given.test else {})
+    commands = (
+        "mimik data import FOLDER -o STORE",
+        "mimik train ikgat --data STORE -o RUN",
+        f"python -m mimik.learn.export RUN/best.pt -o {given.out.name} --test STORE",
+    )
+    write_card(read_contract(given.out), given.out.with_suffix(".md"), commands=commands)
 
 
 if __name__ == "__main__":

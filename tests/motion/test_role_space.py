@@ -122,7 +122,10 @@ def test_joints_above_the_pelvis_stand_still_and_the_root_absorbs():
 def test_extra_spine_and_neck_joints_lie_between_their_neighbours():
     rng = np.random.default_rng(SEED)
     D, pelvis = motion(rng)
-    for name, extra, low, high in (("extra spine", "spine extra", "spine1", "spine2"), ("extra neck", "neck extra", "neck", "head")):
+    for name, extra, low, high in (
+        ("extra spine", "spine extra", "spine1", "spine2"),
+        ("extra neck", "neck extra", "neck", "head"),
+    ):
         rig = BODIES[name]
         j = rig.skeleton.index(extra)
         world = role_rotations_to_rig(rig, D, pelvis).to_world().rotations

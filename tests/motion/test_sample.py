@@ -24,7 +24,7 @@ def test_every_sample_stands_on_the_floor_and_moves_smoothly(name):
     assert foot_slide(clip) < 1.5
     assert twist_jumps(clip) == []
     step = geodesic(clip.rotations[:-1], clip.rotations[1:])
-    assert np.degrees(step).max() < 25.0
+    assert np.degrees(step).max() < 30.0
     assert np.linalg.norm(np.diff(clip.root, axis=0), axis=1).max() * clip.fps < 5.0
 
 

@@ -32,7 +32,9 @@ def test_reaches_every_place_within_reach():
 
 def test_knee_bends_about_its_hinge():
     target = np.array([[0.0, -0.6, 0.2]])
-    upper, lower = solve_two_bone(np.zeros((1, 3)), target, np.array([[0.0, 0.0, 1.0]]), THIGH * [0, 1, 0], SHIN * [0, 1, 0], HINGE)
+    upper, lower = solve_two_bone(
+        np.zeros((1, 3)), target, np.array([[0.0, 0.0, 1.0]]), THIGH * [0, 1, 0], SHIN * [0, 1, 0], HINGE
+    )
     assert np.allclose(quat_apply(upper, HINGE), HINGE, atol=1e-9)
     assert np.allclose(quat_apply(lower, HINGE), HINGE, atol=1e-9)
     assert quat_apply(upper, THIGH)[0, 2] > quat_apply(lower, SHIN)[0, 2]

@@ -23,11 +23,11 @@ class ContactRule:
 
     A point comes into contact when slower than `slow` and lower than `low` over its floor, and leaves when faster than
     `fast` or higher than `high`. Contacts shorter than `shortest` seconds are dropped, gaps shorter than `gap` closed.
-    Frames where the point has strayed more than `stray` from where it stood most of the time are not contact.
+    Frames where the point has strayed more than `stray` from where it stood most of the time are not that contact.
     """
 
-    slow: float = 0.20
-    fast: float = 0.40
+    slow: float = 0.15
+    fast: float = 0.28
     low: float = 0.045
     high: float = 0.070
     shortest: float = 0.07
@@ -110,7 +110,7 @@ def point_contacts(
     stay = (speed < rule.fast * scale) & (height < rule.high * scale) & seen
     standing = _hysteresis(enter, stay)
     standing = _close_gaps(standing, round(rule.gap * fps)) & seen
-    standing &= _near_its_place(calm, standing, rule.stray * scale)
+    standing = _near_its_place(calm, standing, enter, rule.stray * scale)
     return _drop_short(standing, max(1, round(rule.shortest * fps)))
 
 
@@ -174,11 +174,22 @@ def _close_gaps(mask: BoolArray, longest: int) -> BoolArray:
     return result
 
 
-def _near_its_place(points: Array, mask: BoolArray, stray: float) -> BoolArray:
+def _near_its_place(points: Array, mask: BoolArray, enter: BoolArray, stray: float) -> BoolArray:
+    """Keep what stands near one place; what lies before and after may stand in other places."""
     near = np.zeros_like(mask)
-    for start, end in intervals(mask):
-        place = np.median(points[start:end], axis=0)
-        near[start:end] = np.linalg.norm(points[start:end] - place, axis=1) <= stray
+    waiting = intervals(mask)
+    while waiting:
+        start, end = waiting.pop()
+        if not enter[start:end].any():
+            continue
+        slow = np.flatnonzero(enter[start:end]) + start
+        place = np.median(points[slow], axis=0)
+        close = np.linalg.norm(points[start:end] - place, axis=1) <= stray
+        if not close.any():
+            close[np.linalg.norm(points[start:end] - place, axis=1).argmin()] = True
+        first, last = (int(i) for i in np.flatnonzero(close)[[0, -1]])
+        near[start:end] |= close
+        waiting += [(a, b) for a, b in ((start, start + first), (start + last + 1, end)) if b > a]
     return near
 
 

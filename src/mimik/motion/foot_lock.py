@@ -14,7 +14,7 @@ from mimik.rig.two_bone import adjust_two_bone
 from mimik.rotation import quat_apply, quat_inv, quat_mul
 
 BLEND_SECONDS = 0.25
-_STRETCH = 0.999
+_STRETCH = 0.99
 
 
 def lock_feet(
@@ -39,7 +39,7 @@ def lock_feet(
         moves[side] = _corrections(clip, contacts, column, level=level, blend=blend)
     if not any(np.abs(move).max(initial=0.0) > 0 for move in moves.values()):
         return clip
-    clip = _sink(clip, points, moves, contacts)
+    clip = _sink(clip, points, moves)
     return move_limb_ends(clip, {limbs[side]: move for side, move in moves.items()}, points)
 
 
@@ -127,8 +127,8 @@ def _fade(move: Array, stands: BoolArray, blend: int) -> None:
             move[start:end] += (1.0 - _ease((end - gap) / length))[:, None] * move[end]
 
 
-def _sink(clip: Clip, points: Array, moves: dict[str, Array], contacts: FootContacts) -> Clip:
-    """Lower the root where a standing leg could not reach its place."""
+def _sink(clip: Clip, points: Array, moves: dict[str, Array]) -> Clip:
+    """Lower the root where a leg would have to stretch farther than it did and than is natural."""
     needed = np.zeros(clip.frame_count)
     roles = clip.rig.roles
     for side, move in moves.items():
@@ -136,13 +136,10 @@ def _sink(clip: Clip, points: Array, moves: dict[str, Array], contacts: FootCont
         length = np.linalg.norm(knee - hip, axis=1) + np.linalg.norm(ankle - knee, axis=1)
         target = ankle + move
         across = ((target - hip)[:, [0, 2]] ** 2).sum(axis=1)
-        rise = np.sqrt(np.maximum((_STRETCH * length) ** 2 - across, 0.0))
-        too_high = hip[:, 1] - target[:, 1] - rise
         longest = np.maximum(_STRETCH * length, np.linalg.norm(ankle - hip, axis=1))
-        stretched = np.linalg.norm(target - hip, axis=1) > longest
-        stands = contacts.foot[:, 0 if side == "left" else 1]
-        needed = np.maximum(needed, np.where(stands & stretched & (hip[:, 1] > target[:, 1]), too_high, 0.0))
-    if not needed.any():
+        too_high = hip[:, 1] - target[:, 1] - np.sqrt(np.maximum(longest**2 - across, 0.0))
+        needed = np.maximum(needed, np.where(hip[:, 1] > target[:, 1], too_high, 0.0))
+    if needed.max(initial=0.0) < 1e-6:
         return clip
     width = 0.08 * clip.fps
     needed = maximum_filter1d(needed, 2 * max(1, round(2 * width)) + 1)

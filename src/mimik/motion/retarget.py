@@ -67,6 +67,8 @@ def retarget(
     Raises RigError when a rig has no pelvis, OptionError for an unknown scale.
     """
     factor = _scale_factor(clip, rig, scale)
+    for body in (clip.rig, rig):
+        role_map(body)
     same = _same_joints(clip.rig, rig)
     if same and np.array_equal(clip.rig.offsets, rig.offsets) and factor == 1.0:
         carried = replace(clip, rig=rig)

@@ -191,4 +191,4 @@ def _ride_on_feet(p: Performance) -> None:
         p.wrist[:, side, 0] += 9.0 * np.gradient(swing_arm) * fps / 6.0
         p.pronation[:, side] += 8.0 * speed + 10.0 * swing_arm
         p.collar[:, side, 1] = 4.0 * swing_arm
-    stand_on_legs(p, straight=0.998, calm=0.045)
+    stand_on_legs(p, straight=0.993, calm=0.045)

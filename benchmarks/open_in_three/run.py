@@ -1,10 +1,13 @@
 """Open GLB, VRM and VRMA written by mimik in three.js, in headless Chromium, and compare world joint positions.
 
+The Khronos glTF validator looks at every file as well.
+
     python benchmarks/open_in_three/run.py
 
 Needs `node`, `npm` and Chromium (`--chromium`, found on the path by default). three, @pixiv/three-vrm,
-@pixiv/three-vrm-animation and playwright-core are installed by npm into a temporary folder, or into `--modules` to keep
-them. The command fails when a joint is more than a millimetre off at one of ten frames.
+@pixiv/three-vrm-animation, playwright-core and gltf-validator are installed by npm into a temporary folder, or into
+`--modules` to keep them. The command fails when a joint is more than a millimetre off at one of ten frames, or when the
+validator finds an error.
 """
 
 import argparse
@@ -22,7 +25,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = ("three@0.187", "@pixiv/three-vrm@3", "@pixiv/three-vrm-animation@3", "playwright-core")
+PACKAGES = ("three@0.187", "@pixiv/three-vrm@3", "@pixiv/three-vrm-animation@3", "playwright-core", "gltf-validator@2")
 RIGS = ("humanoid", "smpl", "mixamo", "ue5", "vrm", "cmu")
 AVATARS = ("humanoid", "smpl", "mixamo", "vrm")  # the rigs whose moving joints are all bones of VRM
 MOTIONS = ("walk", "cartwheel")
@@ -43,7 +46,7 @@ def main() -> int:
         root = Path(folder)
         modules = install(options.modules or root)
         jobs = write_files(root)
-        for name in ("page.html", "page.js", "open.mjs"):
+        for name in ("page.html", "page.js", "open.mjs", "validate.mjs"):
             shutil.copy(HERE / name, root / name)
         if modules != root:
             (root / "node_modules").symlink_to(modules / "node_modules")
@@ -54,13 +57,13 @@ def main() -> int:
         if done.returncode != 0:
             print(done.stdout[-2000:], done.stderr[-4000:], sep="\n")
             return 2
-        return report(jobs, json.loads(done.stdout), root)
+        return max(report(jobs, json.loads(done.stdout), root), validate(root))
 
 
 def install(folder: Path) -> Path:
     """Install the npm packages into `folder` unless they are there."""
     folder = folder.resolve()
-    if not (folder / "node_modules" / "three").exists():
+    if not (folder / "node_modules" / "gltf-validator").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text("{}")
         subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", *PACKAGES], cwd=folder, check=True)
@@ -128,6 +131,17 @@ def report(jobs: list[dict[str, Any]], seen: dict[str, Any], folder: Path) -> in
         print(f"{job['file']:28} {away.shape[1]:6} {missing:7} {np.nanmean(away):10.5f} {np.nanmax(away):10.5f}")
     print(f"worst {worst:.5f} mm, limit {LIMIT_MM} mm: {'pass' if worst <= LIMIT_MM else 'FAIL'}")
     return 0 if worst <= LIMIT_MM else 1
+
+
+def validate(folder: Path) -> int:
+    """Print what the Khronos validator says of all files; return 1 when it finds an error."""
+    files = sorted(path.name for path in folder.iterdir() if path.suffix in (".glb", ".vrm", ".vrma"))
+    done = subprocess.run(["node", "validate.mjs", *files], cwd=folder, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    print(f"glTF validator: {len(files)} files, {found['errors']} errors, {found['warnings']} warnings")
+    for message in found["messages"]:
+        print(f"  {message}")
+    return 1 if found["errors"] else 0
 
 
 if __name__ == "__main__":

@@ -116,6 +116,8 @@ def test_another_reader_finds_a_well_formed_file(tmp_path):
         times = file.accessors[sampler.input]
         assert times.min == [0.0]
         assert times.max == pytest.approx([5 / 60])
+    assert max(abs(v) for node in file.nodes for v in node.rotation or [0.0]) <= 1.0
+    assert file.scenes[0].nodes == [0, next(i for i, node in enumerate(file.nodes) if node.mesh is not None)]
     rest = world_matrices(read_json(tmp_path / "a.glb")["nodes"])[file.skins[0].joints]
     binds = _values(file, file.skins[0].inverseBindMatrices).reshape(-1, 4, 4).transpose(0, 2, 1)
     assert np.allclose(rest @ binds, np.eye(4), atol=1e-5)

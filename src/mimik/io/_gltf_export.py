@@ -46,7 +46,8 @@ def rig_document(rig: Rig, pose: LocalPose, *, skin: bool = True) -> tuple[Docum
     if skin:
         label = mesh_skin.name or "body"
         mesh = add_mesh(builder, mesh_skin, label)
-        top["children"].append(builder.add("nodes", {"name": label, "mesh": mesh, "skin": skin_index}))
+        body = builder.add("nodes", {"name": label, "mesh": mesh, "skin": skin_index})
+        doc.json["scenes"][0]["nodes"].append(body)  # a skinned mesh ignores what stands above it
     return builder.finish(), nodes
 
 
@@ -66,7 +67,11 @@ def _joint_nodes(rig: Rig, pose: LocalPose) -> list[Json]:
     nodes = []
     for j, name in enumerate(rig.names):
         place = pose.root if j == 0 else rig.offsets[j]
-        node: Json = {"name": name, "translation": place.tolist(), "rotation": pose.rotations[j].tolist()}
+        node: Json = {
+            "name": name,
+            "translation": place.tolist(),
+            "rotation": np.clip(pose.rotations[j], -1.0, 1.0).tolist(),
+        }
         children = rig.skeleton.children(j)
         if children:
             node["children"] = [c + 1 for c in children]

@@ -12,10 +12,16 @@ ArrayLike: TypeAlias = npt.ArrayLike
 
 
 def frozen_array(values: npt.ArrayLike) -> Array:
-    """Return a read-only float64 copy of `values`."""
+    """Return a read-only float64 copy of `values`; an array that nobody can write any more is shared, not copied."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and _is_settled(values):
+        return values
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
+
+
+def _is_settled(values: npt.NDArray[np.float64]) -> bool:
+    return values.base is None and values.flags.c_contiguous and not values.flags.writeable
 
 
 def frozen_indices(values: npt.ArrayLike) -> IntArray:

@@ -48,6 +48,8 @@ def up_turn(up: str) -> Array:
 
 def turn_quats(turn: Array, q: Array) -> Array:
     """Express rotations (..., 4) in turned axes: C R inv(C), exact for turns by right angles."""
+    if np.array_equal(turn, np.eye(3)):
+        return q
     return np.concatenate([q[..., :3] @ turn.T, q[..., 3:]], axis=-1)
 
 

@@ -55,7 +55,7 @@ def read_motion(text: BvhText, path: Path, *, figure: int | str, nan: NanRule) -
     _check_scales(members, values, notes)
     rotations = channels_to_quats(values, *_rotation_columns(members))
     places = _places(members, values, offsets)
-    if nan == "repair" and not np.isfinite(values).all():
+    if not np.isfinite(values.sum()):
         _repair(members, values, rotations, places, offsets)
     root = np.tile(offsets[0], (len(values), 1)) if 0 not in places else places.pop(0)
     translations = _all_places(places, offsets, len(values), root)
@@ -127,19 +127,27 @@ def _frame_values(text: BvhText, path: Path, nan: NanRule, notes: list[str]) -> 
     if columns == 0 or not text.has_motion:
         return np.zeros((0, columns))
     try:
-        parsed = parse_numbers(text.numbers, columns=columns, first_line=text.numbers_line)
+        start, line = text.numbers_start, text.numbers_line
+        parsed = parse_numbers(text.data, columns=columns, start=start, first_line=line)
     except NumberError as error:
         raise FileError(path, error.message, line=error.line, frame=error.row) from None
     if parsed.odd_line and nan == "error":
         raise FileError(path, "a value is not a finite number", line=parsed.odd_line, frame=parsed.odd_row)
-    large = (np.abs(parsed.values) > _LARGEST) & (parsed.values < np.inf) & (parsed.values > -np.inf)
-    if large.any():
-        raise FileError(path, f"a channel value exceeds {_LARGEST:g}", frame=int(np.argwhere(large)[0, 0]))
+    _check_size(parsed.values, path)
     frames, joints = len(parsed.values), len(text.joints)
-    if frames * joints > _JOINT_FRAMES_FREE + 2 * len(text.numbers):
+    if frames * joints > _JOINT_FRAMES_FREE + 2 * len(text.data):
         raise FileError(path, f"{frames} frames of {joints} joints are far more than its {columns} channels carry")
     _note_oddities(text, parsed, notes)
     return parsed.values
+
+
+def _check_size(values: Array, path: Path) -> None:
+    """Refuse finite values that no channel holds; one look at the extremes suffices for nearly every file."""
+    if not values.size or max(values.max(), -values.min()) <= _LARGEST:
+        return
+    large = np.isfinite(values) & (np.abs(values) > _LARGEST)
+    if large.any():
+        raise FileError(path, f"a channel value exceeds {_LARGEST:g}", frame=int(np.argwhere(large)[0, 0]))
 
 
 def _note_oddities(text: BvhText, parsed: ParsedNumbers, notes: list[str]) -> None:

@@ -18,11 +18,11 @@ from mimik._types import Array
 Bytes = npt.NDArray[np.uint8]
 
 _DONE, _ODD_TOKEN, _LONG_LINE = range(3)
-_POS, _COUNT, _LINE, _BROKEN_LINE, _GLUED = range(5)
+_POS, _COUNT, _LINE, _BROKEN_LINE, _GLUED, _RESUMED = range(6)
 _TENS = 10.0 ** np.arange(23)
-_OTHER, _BLANK, _NEWLINE, _DIGIT, _SIGN, _POINT, _EXPONENT = range(7)
+_OTHER, _BLANK, _NEWLINE, _SIGN, _EXPONENT = range(5)
 _KINDS = np.zeros(256, dtype=np.uint8)
-for _kind, _bytes in enumerate((b"", b" \t\r\0", b"\n", b"0123456789", b"+-", b".", b"eE")):
+for _kind, _bytes in enumerate((b"", b" \t\r\0", b"\n", b"+-", b"eE")):
     _KINDS[list(_bytes)] = _kind
 _TOKEN = re.compile(rb"[^ \t\r\n\0]+")
 _NAN = re.compile(rb"[+-]?(nan(\(.*\))?|1\.#(ind|qnan|snan)\d*|#num!)", re.IGNORECASE)
@@ -56,30 +56,28 @@ class NumberError(Exception):
         self.line, self.row, self.message = line, row, message
 
 
-def parse_numbers(text: bytes, *, columns: int, first_line: int = 1) -> ParsedNumbers:
+def parse_numbers(text: bytes, *, columns: int, start: int = 0, first_line: int = 1) -> ParsedNumbers:
     """Parse rows of `columns` numbers parted by blanks; a row may run over several lines, a line holds one row at most.
 
-    Spellings of NaN become NaN. Memory is bounded by the text: four times its size at most. Raises NumberError.
+    Spellings of NaN become NaN. Parsing begins at byte `start`, on line `first_line`. Memory is bounded by the text:
+    four times its size at most. Raises NumberError.
     """
+    if not text.endswith(b"\n"):
+        text += b"\n"
     data = np.frombuffer(text, dtype=np.uint8)
-    rows = min(text.count(b"\n") + 1, len(text) // (2 * columns) + 1)
+    rows = min(text.count(b"\n", start) + 1, (len(text) - start) // (2 * columns) + 1)
     values = np.empty(rows * columns)
-    state = np.array([0, 0, first_line, 0, 0], dtype=np.int64)
+    state = np.array([start, 0, first_line, 0, 0, 0], dtype=np.int64)
     odd_line, odd_row = 0, 0
-    while True:
-        status = _parse(data, _KINDS, columns, _TENS, state, values)
-        if status == _DONE:
-            break
-        line, row = int(state[_LINE]), int(state[_COUNT]) // columns
-        if status != _ODD_TOKEN:
-            raise _row_length_error(int(state[_BROKEN_LINE]), line, row - 1, columns)
-        token = _TOKEN.match(text, int(state[_POS]))
-        assert token is not None
-        values[state[_COUNT]] = number = _odd_number(token.group(), line, row)
+    while (status := _parse(data, _KINDS, columns, _TENS, state, values)) != _DONE:
+        pos, count, line = int(state[_POS]), int(state[_COUNT]), int(state[_LINE])
+        token = _TOKEN.match(text, pos)
+        if status == _LONG_LINE or token is None:
+            raise _row_length_error(int(state[_BROKEN_LINE]), line, count // columns - 1, columns)
+        values[count] = number = _odd_number(token.group(), line, count // columns)
         if not odd_line and not math.isfinite(number):
-            odd_line, odd_row = line, row
-        state[_COUNT] += 1
-        state[_POS] = token.end()
+            odd_line, odd_row = line, count // columns
+        state[_COUNT], state[_POS], state[_RESUMED] = count + 1, token.end(), 1
     whole, leftover = divmod(int(state[_COUNT]), columns)
     broken = (int(state[_BROKEN_LINE]) or int(state[_LINE])) if leftover else 0
     table = values[: whole * columns].reshape(whole, columns)
@@ -135,15 +133,15 @@ def _odd_number(token: bytes, line: int, row: int) -> float:
 
 @numba.njit(cache=True, error_model="numpy", nogil=True)
 def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Fill values from data (bytes), starting at and updating state: position, count, line, broken line, glued line.
+    """Fill values from data (bytes ending in a newline), starting at and updating state.
 
-    Stops at the end, at a token it cannot convert exactly, or at a line that begins with one row and goes on with
-    the next.
+    State is position, count, line, broken line, glued line. Stops at the end, at a token it cannot convert exactly, or
+    at a line that begins with one row and goes on with the next.
     """
-    pos, count, line = state[0], state[1], state[2]
+    pos, count, line = state[_POS], state[_COUNT], state[_LINE]
     size = data.size
     column = count % columns
-    row_ended_here = column == 0 and pos > 0  # resumed behind a token that ended its row
+    row_ended_here = column == 0 and state[_RESUMED] != 0  # behind a token that ended its row
     status = _DONE
     while pos < size:
         kind = kinds[data[pos]]
@@ -165,43 +163,44 @@ def _parse(data, kinds, columns, tens, state, values):  # type: ignore[no-untype
         start = pos
         if kind == _SIGN:
             pos += 1
-        # digits and point: mantissa * 10**exponent, at most 18 digits of it
-        mantissa, digits, exponent = 0, 0, 0
-        any_digit, seen_point = False, False
-        while pos < size:
-            c = data[pos]
-            kind = kinds[c]
-            if kind == _DIGIT:
-                any_digit = True
-                if digits < 18:
-                    mantissa = mantissa * 10 + (c - 48)
-                    if mantissa > 0:
-                        digits += 1
-                    if seen_point:
-                        exponent -= 1
-                elif c != 48:
-                    digits = 99
-                elif not seen_point:
-                    exponent += 1
-            elif kind == _POINT and not seen_point:
-                seen_point = True
-            else:
-                break
+        # mantissa and decimal exponent; loops end at the newline that ends the data at the latest
+        mantissa, exponent = 0, 0
+        first = pos
+        while data[pos] == 48:
             pos += 1
-        if any_digit and pos < size and kinds[data[pos]] == _EXPONENT:
+        significant = pos
+        while 48 <= data[pos] <= 57:
+            mantissa = mantissa * 10 + (data[pos] - 48)
             pos += 1
-            power, down, any_digit = 0, False, False
-            if pos < size and kinds[data[pos]] == _SIGN:
-                down = data[pos] == 45
+        digits, written = pos - significant, pos - first
+        if data[pos] == 46:
+            pos += 1
+            point = pos
+            if digits == 0:
+                while data[pos] == 48:
+                    pos += 1
+            significant = pos
+            while 48 <= data[pos] <= 57:
+                mantissa = mantissa * 10 + (data[pos] - 48)
                 pos += 1
-            while pos < size and kinds[data[pos]] == _DIGIT:
-                any_digit = True
+            digits += pos - significant
+            written += pos - point
+            exponent = point - pos
+        kind = kinds[data[pos]]
+        if kind == _EXPONENT:
+            pos += 1
+            power, down = 0, data[pos] == 45
+            if kinds[data[pos]] == _SIGN:
+                pos += 1
+            first = pos
+            while 48 <= data[pos] <= 57:
                 power = min(power * 10 + (data[pos] - 48), 100000)
                 pos += 1
+            written = min(written, pos - first)
             exponent += -power if down else power
-        kind = kinds[data[pos]] if pos < size else _NEWLINE
+            kind = kinds[data[pos]]
         value = np.nan
-        if any_digit and digits <= 18 and kind in (_BLANK, _NEWLINE, _SIGN):
+        if written > 0 and digits <= 18 and kind in (_BLANK, _NEWLINE, _SIGN):
             value = _scaled(mantissa, exponent, tens)
         if np.isnan(value):
             pos, status = start, _ODD_TOKEN

@@ -35,13 +35,14 @@ class BvhJoint:
 
 @dataclass(slots=True)
 class BvhText:
-    """A BVH file taken apart. `numbers` is the text of the motion, which begins on line `numbers_line`."""
+    """A BVH file taken apart. The motion's numbers begin at byte `numbers_start` of `data`, on line `numbers_line`."""
 
     joints: list[BvhJoint] = field(default_factory=list)
     has_motion: bool = False
     frames_text: str = ""
     frame_time_text: str = ""
-    numbers: bytes = b""
+    data: bytes = b""
+    numbers_start: int = 0
     numbers_line: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -104,7 +105,7 @@ def _read_frame_header(data: bytes, pos: int, text: BvhText) -> None:
         if match is None:
             break
         pos = match.end()
-    text.numbers = data[pos:]
+    text.data, text.numbers_start = data, pos
     text.numbers_line = data.count(b"\n", 0, pos) + 1
 
 

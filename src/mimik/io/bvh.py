@@ -63,6 +63,7 @@ def read_clip(
     notes = list(body.notes)
     rate = _frame_rate(text, fps, notes)
     rig = replace(body.rig, source=path)
+    body.rotations.setflags(write=False)  # the clip may keep the very array
     return Clip(rig, body.rotations, body.root, rate, path.stem, body.translations, tuple(notes))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, frozen_array
 from mimik.errors import RigError
 from mimik.rig.kinematics import forward_kinematics, world_to_local
 from mimik.rig.skeleton import Skeleton
@@ -58,8 +58,7 @@ class LocalPose:
 
 
 def _set(pose: LocalPose, field: str, values: Array, shape: tuple[int, ...]) -> None:
-    array = np.array(values, dtype=np.float64)
+    array = frozen_array(values)
     if array.shape != shape:
         raise RigError(f"{field} has shape {array.shape}; this skeleton and batch need {shape}")
-    array.setflags(write=False)
     object.__setattr__(pose, field, array)

@@ -67,7 +67,7 @@ def test_one_person_is_followed_among_several(tmp_path, identified):
     walk = layout_walk("body25")
     frames = []
     for t, points in enumerate(walk):
-        people = [(1, points), (2, points + [0.9, 0.0, 0.1])] if 10 < t < 50 else [(1, points)]
+        people = [(1, points), (2, points + np.array([0.9, 0.0, 0.1]))] if 10 < t < 50 else [(1, points)]
         people = people[::-1] if t % 2 else people
         entries = [{"person_id": [i if identified else -1], "pose_keypoints_3d": flat(p)} for i, p in people]
         frames.append({"people": entries if t != 30 else []})
@@ -84,7 +84,7 @@ def test_one_person_is_followed_among_several(tmp_path, identified):
 
 def test_2d_files_get_one_clear_error(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"people": [{"pose_keypoints_2d": [1, 2, 0.5] * 25}]}))
-    with pytest.raises(FileError, match="2D keypoints only.*3D is needed"):
+    with pytest.raises(FileError, match=r"2D keypoints only.*3D is needed"):
         load_keypoints(tmp_path / "a.json")
 
 

@@ -64,7 +64,8 @@ def test_version(capsys):
 
 
 def test_help_is_quick_and_loads_nothing_heavy():
-    code = "import sys; sys.argv=['mimik','--help']\nfrom mimik.cli.main import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = "import sys; sys.argv=['mimik', '--help']\nfrom mimik.cli.main import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
     code += "assert not {'scipy', 'numba', 'torch', 'viser', 'PIL'} & set(sys.modules), sorted(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 

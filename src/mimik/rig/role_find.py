@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping
 
+from mimik._types import Array
+from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.rest import Motion
 from mimik.rig.role_names import roles_from_names
-from mimik.rig.roles import PARENT_ROLE, ROLES
+from mimik.rig.role_shape import roles_from_shape
+from mimik.rig.roles import BODY_ROLES, PARENT_ROLE, ROLES
 from mimik.rig.skeleton import Skeleton
+
+_LIMBS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "shoulder", "elbow"))
+_FRAMES = 200
 
 
 def find_roles(
@@ -13,11 +19,19 @@ def find_roles(
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Return role -> joint in the order of ROLES, and notes on what was guessed.
 
-    `given` roles are kept as they are; a joint of -1 there takes the role away.
+    `given` roles are kept as they are; a joint of -1 there takes the role away. Shape is asked when names and `given`
+    leave out whole limbs.
     """
     given = given or {}
     named = consistent_roles(skeleton, {**roles_from_names(skeleton), **given}, kept=given)
     notes: tuple[str, ...] = ()
+    if sum(role in named for role in _LIMBS) < len(_LIMBS) - 2:
+        shaped, notes = roles_from_shape(skeleton, _poses(skeleton, motion))
+        if shaped:
+            kept = {r: j for r, j in named.items() if r not in BODY_ROLES or r in given}
+            named = consistent_roles(skeleton, {**kept, **shaped, **given}, kept=given)
+        elif named:
+            notes = ()
     return {role: named[role] for role in ROLES if role in named}, notes
 
 
@@ -35,3 +49,14 @@ def consistent_roles(skeleton: Skeleton, roles: Mapping[str, int], *, kept: Mapp
         if role in kept or (fits and joint not in good.values()):
             good[role] = joint
     return good
+
+
+def _poses(skeleton: Skeleton, motion: Motion | None) -> Array | None:
+    """Return joint positions (T, J, 3) of some frames, None without motion."""
+    if motion is None or len(motion[0]) == 0:
+        return None
+    rotations, root, translations = motion
+    step = max(1, len(rotations) // _FRAMES)
+    moves = None if translations is None else translations[::step]
+    _, places = forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+    return places

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mimik.api import load_rig
-from mimik.errors import OptionError
+from mimik.errors import OptionError, RigError
 from mimik.motion.contacts import clip_contacts
 from mimik.motion.measures import floor_penetration, foot_slide, twist_jumps
 from mimik.motion.sample import ACTIONS, SAMPLES, medley, sample_clip
@@ -12,7 +12,7 @@ from mimik.rig.proportions import with_height
 from mimik.rig.role_space import ROLE_INDEX, rig_to_role_rotations
 from mimik.rotation import geodesic, quat_inv, quat_mul, quat_to_rotvec
 from tests.builders import SEED
-from tests.motion.bodies import humanoid, turned_axes
+from tests.motion.bodies import humanoid, turned_axes, without
 
 RIG = humanoid()
 
@@ -108,6 +108,16 @@ def test_fingers_curl_where_there_are_fingers():
     rig = load_rig("mixamo")
     clip = sample_clip(rig, "stand", seconds=0.5)
     assert geodesic(clip.rotations[0, rig.roles["left_index1"]], rig.tpose().rotations[rig.roles["left_index1"]]) > 0.1
+
+
+def test_bodies_that_lack_something():
+    armless = without(
+        RIG, *(r for r in RIG.roles if any(p in r for p in ("shoulder", "elbow", "wrist", "foot", "collar")))
+    )
+    for name in ("reach", "cartwheel", "walk"):
+        assert np.isfinite(sample_clip(armless, name).rotations).all()
+    with pytest.raises(RigError, match="left_knee"):
+        sample_clip(without(RIG, "left_knee"), "walk")
 
 
 @pytest.mark.parametrize("bad", [{"name": "fly"}, {"seconds": -1.0}, {"fps": 0.0}, {"seconds": float("nan")}])

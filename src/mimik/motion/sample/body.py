@@ -9,12 +9,14 @@ from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d
 
 from mimik._types import Array, ArrayLike
+from mimik.errors import RigError
 from mimik.rig.rig import Rig
 from mimik.rig.role_space import ROLE_INDEX, role_offsets
 from mimik.rotation import rotvec_to_quat
 
 LEFT, RIGHT = 0, 1
 SIDES = ("left", "right")
+_NEEDED = tuple(f"{side}_{part}" for side in SIDES for part in ("hip", "knee", "ankle"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +42,10 @@ class SampleBody:
 
     @classmethod
     def of(cls, rig: Rig) -> SampleBody:
-        """Measure a rig. Missing toes and the like are given usual proportions."""
+        """Measure a rig. Missing toes and the like are given usual proportions; raises RigError where legs are missing."""
+        missing = [r for r in _NEEDED if r not in rig.roles]
+        if missing:
+            raise RigError(f"sample motion needs a body with legs; rig {rig.name!r} has no {', '.join(missing)}")
         offsets = role_offsets(rig)
         o = {role: offsets[i] for role, i in ROLE_INDEX.items()}
         leg = float(np.linalg.norm(o["left_knee"]) + np.linalg.norm(o["left_ankle"]))

@@ -140,7 +140,7 @@ def role_rotations(p: Performance) -> Array:
 
 
 def finger_curls(p: Performance) -> dict[str, Array]:
-    """Return the rotation (T, 4) of each finger role on its parent in T-pose axes: fingers bend to the palm."""
+    """Return the rotation (T, 4) of each finger role on its parent in T-pose axes: all bend to the palm."""
     curls = {}
     for side, name in enumerate(SIDES):
         sign = -1.0 if side == LEFT else 1.0
@@ -148,8 +148,9 @@ def finger_curls(p: Performance) -> dict[str, Array]:
             for k, degrees in ((1, 75.0), (2, 90.0), (3, 55.0)):
                 angle = sign * degrees * _DEG * np.clip(p.curl[:, side] * more, 0.0, 1.0)
                 curls[f"{name}_{finger}{k}"] = turn("z", angle)
-        for k in (2, 3):
-            curls[f"{name}_thumb{k}"] = turn("y", sign * 35.0 * _DEG * p.curl[:, side])
+        for k, rest, degrees in ((1, 6.0, 40.0), (2, 4.0, 40.0), (3, 4.0, 45.0)):
+            closed = -sign * (rest + degrees * p.curl[:, side]) * _DEG
+            curls[f"{name}_thumb{k}"] = quat_mul(turn("z", 0.5 * sign * rest * _DEG), turn("y", closed))
     return curls
 
 
@@ -222,7 +223,7 @@ def _arm(p: Performance, D: Array, side: int, shoulder: Array, q_chest: Array) -
     q_upper = quat_mul(q_chest, _sided(quat_mul(turn("x", -forward), lowered), side))
     q_lower = quat_mul(q_upper, _sided(turn("y", -p.elbow[:, side] * _DEG), side))
     weight = p.hand_weight[:, side, None]
-    if weight.any():
+    if weight.any() and p.body.arm > 1e-3:
         hinge = np.array([0.0, -1.0 if side == LEFT else 1.0, 0.0])
         pole = quat_apply(q_chest, _sided_vector(np.array([0.5, -0.5, -0.75]), side))
         upper, lower = p.body.offset(f"{name}_elbow"), p.body.offset(f"{name}_wrist")

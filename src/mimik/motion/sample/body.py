@@ -42,7 +42,7 @@ class SampleBody:
 
     @classmethod
     def of(cls, rig: Rig) -> SampleBody:
-        """Measure a rig. Missing toes and the like are given usual proportions; raises RigError where legs are missing."""
+        """Measure a rig. Missing toes are given usual proportions; raises RigError where legs are missing."""
         missing = [r for r in _NEEDED if r not in rig.roles]
         if missing:
             raise RigError(f"sample motion needs a body with legs; rig {rig.name!r} has no {', '.join(missing)}")

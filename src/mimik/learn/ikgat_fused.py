@@ -5,8 +5,10 @@ Equal to `IkGat` in exact arithmetic, and by test within 1e-5:
 - the score vectors a become two more columns per head of W, so that a layer has one large product and one transpose
 - the attention's bias moves into the values, where layer one has it for nothing: attention weights add up to one
 - projection, embedding and the first W become one affine map of the positions
-- W_skip times the head becomes three more rows of the head
-- the pelvis is subtracted inside the network
+- W_skip times the head becomes three more columns of the head
+- LayerNorm takes no notice of a shift, so ELU(x) + 1 = min(exp(x), max(x, 0) + 1) serves for ELU: three fast operations
+  for a slow one
+- the pelvis is subtracted inside the network, by a product with a constant matrix
 """
 
 import torch
@@ -34,11 +36,14 @@ class FusedIkGat(nn.Module):
             self.first_bias = nn.Parameter(start + _value_bias(network.attend[0]))  # (J, H (F/H + 2))
             self.weights = nn.ParameterList(nn.Parameter(w) for w in widened[1:])
             skip = network.skip.weight.T @ network.head  # (J, 3, 6)
-            self.head = nn.Parameter(torch.cat([network.head, skip], dim=1))  # (J, F + 3, 6)
+            head = torch.cat([network.head, skip], dim=1)  # (J, F + 3, 6)
+            self.head = nn.Parameter(head.transpose(1, 2).contiguous())
+            self.to_root = nn.Parameter(torch.eye(len(c.names)))
+            self.to_root[:, 0] -= 1.0
 
     def forward(self, positions: Tensor) -> Tensor:
         """Return 6D rotations."""
-        x = positions - positions[:, :1]
+        x = self.to_root @ positions
         net = self.network
         h = x
         for index, (attend, norm) in enumerate(zip(net.attend, net.norms)):
@@ -48,9 +53,9 @@ class FusedIkGat(nn.Module):
                 message = self._attention(h @ self.weights[index - 1], attend) + attend.bias
             if net.local is not None and 2 * index >= len(net.attend):
                 message = message + net.scatter @ net.local(net.gather @ h)
-            h = norm(F.elu(message))
-        by_joint = torch.cat([h, x], dim=2).transpose(0, 1) @ self.head  # (J, B, 6)
-        return by_joint.transpose(0, 1) + net.head_bias
+            h = norm(torch.minimum(torch.exp(message), F.relu(message) + 1.0))
+        sixd = self.head @ torch.cat([h, x], dim=2)[..., None]  # (B, J, 6, 1)
+        return sixd[..., 0] + net.head_bias
 
     def _attention(self, wide: Tensor, attend: GraphAttention) -> Tensor:
         by_head = wide.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, H, J, F/H + 2)

@@ -91,25 +91,22 @@ class TPoseFromMotion:
         if left is None or up is None:
             self.known[pelvis] = robust_mean(self.q[:, pelvis])
             return
-        self.known[pelvis] = rounded(two_axes(left, _LEFT, up, _UP), [(left, _LEFT)])
+        self.known[pelvis] = rounded(two_axes(left, _LEFT, up, _UP))
 
     def _trunk(self, role: str) -> None:
-        """Solve a joint of spine, neck or head: turned as the one below on average, bone upright if it is near."""
+        """Solve a joint of spine, neck or head: turned as the one below on average."""
         if role not in self.roles:
             return
         chain = ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
         joint = self.roles[role]
         below = [self.roles[r] for r in chain[: chain.index(role)] if r in self.roles]
-        above = next((r for r in chain[chain.index(role) + 1 :] if r in self.roles), "")
         q = self._follow(joint, below[-1])
         left = (
             self._across(joint, "shoulder" if "left_shoulder" in self.roles else "collar") if role == "spine3" else None
         )
         if left is not None:
             q = quat_mul(quat_between(quat_apply(q, left), _LEFT), q)
-        bone = self._bone(role, above)
-        fixed = [(bone, _UP)] if bone is not None and float(quat_apply(q, bone)[1]) > 0.85 else []
-        self.known[joint] = rounded(q, fixed)
+        self.known[joint] = rounded(q)
 
     def _leg(self, side: str) -> None:
         self._two_bones(side, ("hip", "knee", "ankle"), -_UP, _LEFT)
@@ -120,7 +117,7 @@ class TPoseFromMotion:
         collar = self._bone(f"{side}_collar", f"{side}_shoulder")
         if collar is not None:
             joint = self.roles[f"{side}_collar"]
-            self.known[joint] = rounded(self._following_bone(joint, collar, outwards), [(collar, outwards)])
+            self.known[joint] = rounded(self._following_bone(joint, collar, outwards))
         bend = np.array([0.0, -sign * np.cos(_ELBOW_TILT), sign * np.sin(_ELBOW_TILT)])
         self._two_bones(side, ("shoulder", "elbow", "wrist"), outwards, bend)
         wrist, elbow = self.roles.get(f"{side}_wrist"), self.roles.get(f"{side}_elbow")
@@ -135,10 +132,10 @@ class TPoseFromMotion:
         if bone is not None:
             joint = self.roles[upper]
             if hinge is None:
-                self.known[joint] = rounded(self._following_bone(joint, bone, target), [(bone, target)])
+                self.known[joint] = rounded(self._following_bone(joint, bone, target), (bone, target))
             else:
                 q = two_axes(bone, target, hinge.upper, bend)
-                self.known[joint] = rounded(q, [(bone, target)]) if np.abs(hinge.upper).max() > _ON_AXIS else q
+                self.known[joint] = rounded(q, (bone, target)) if np.abs(hinge.upper).max() > _ON_AXIS else q
         bone = self._bone(lower, end)
         if bone is not None:
             turned = (
@@ -156,7 +153,7 @@ class TPoseFromMotion:
         same = float(quat_apply(above, bone) @ target) > _ON_AXIS
         if same and float(geodesic(above, q)) < _SAME_AXES:
             q = above
-        self.known[joint] = rounded(q, [(bone, target)]) if turned is None or same else q
+        self.known[joint] = rounded(q, (bone, target)) if turned is None or same else q
 
     def _following_bone(self, joint: int, bone: Array, target: Array) -> Array:
         """Return the rotation with the bone along `target` in which `joint` twists as the one above on average."""
@@ -179,7 +176,7 @@ class TPoseFromMotion:
         if ankle is None:
             return
         if toe is None:
-            self.known[ankle] = rounded(self._follow(ankle, self._solved_above(ankle)), [])
+            self.known[ankle] = rounded(self._follow(ankle, self._solved_above(ankle)))
             return
         planted = planted_frames(self.p[:, toe], self.p[:, ankle])
         bone = self._bone(f"{side}_ankle", f"{side}_foot")
@@ -227,20 +224,18 @@ def two_axes(first: Array, first_target: Array, second: Array, second_target: Ar
     return quat_mul(quat_inv(_frame(first_target, second_target)), _frame(first, second))
 
 
-def rounded(q: Array, fixed: list[tuple[Array, Array]]) -> Array:
-    """Round a rotation (4,) to right angles when it is near; `fixed` direction and target pairs then hold exactly.
+def rounded(q: Array, bone: tuple[Array, Array] | None = None) -> Array:
+    """Round a rotation (4,) to right angles when it is near; a `bone` and its target direction then hold exactly.
 
-    A fixed direction that lies off every local axis has its own angle, and keeps the rotation from being rounded.
+    A bone that lies off every local axis has an angle of its own, and keeps the rotation from being rounded.
     """
     matrix = quat_to_matrix(q)
     nearest = max(RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix)))
     away = np.arccos(np.clip((np.trace(nearest.T @ matrix) - 1.0) / 2.0, -1.0, 1.0))
-    if away > _ROUND or any(np.abs(direction).max() < _ON_AXIS for direction, _ in fixed):
+    if away > _ROUND or (bone is not None and np.abs(bone[0]).max() < _ON_AXIS):
         return q
     result = matrix_to_quat(nearest)
-    for direction, target in fixed:
-        result = quat_mul(quat_between(quat_apply(result, direction), target), result)
-    return result
+    return result if bone is None else quat_mul(quat_between(quat_apply(result, bone[0]), bone[1]), result)
 
 
 def nearest_axis(direction: Array) -> Array:

@@ -11,7 +11,7 @@ from mimik._types import Array, BoolArray
 from mimik.motion.clip import Clip
 from mimik.motion.contacts import FootContacts, clip_contacts, foot_points, intervals
 from mimik.rig.two_bone import adjust_two_bone
-from mimik.rotation import quat_apply, quat_inv, quat_mul
+from mimik.rotation import quat_apply, quat_inv, quat_mul, rotvec_to_quat
 
 BLEND_SECONDS = 0.25
 _STRETCH = 0.99
@@ -23,8 +23,8 @@ def lock_feet(
     """Return the clip with each foot held still while it stands.
 
     contacts  when the feet stand; found from the clip unless given
-    level     also bring standing feet to the height they have in the T-pose over the contacts' floor, and lift feet
-              that reach below it
+    level     also bring standing feet to the height they have in the T-pose over the contacts' floor, lift feet that
+              reach below it, and bend toes up that do
     blend     seconds over which a correction fades in and out beside a contact
     Hips and knees turn, the feet keep their world orientation; where a leg would have to stretch, the pelvis sinks.
     Legs the rig lacks are left alone.
@@ -40,7 +40,8 @@ def lock_feet(
     if not any(np.abs(move).max(initial=0.0) > 0 for move in moves.values()):
         return clip
     clip = _sink(clip, points, moves)
-    return move_limb_ends(clip, {limbs[side]: move for side, move in moves.items()}, points)
+    held = move_limb_ends(clip, {limbs[side]: move for side, move in moves.items()}, points)
+    return raise_toes(held, contacts.floor) if level else held
 
 
 def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before: Array | None = None) -> Clip:
@@ -64,6 +65,27 @@ def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before:
         q_local[:, c] = quat_mul(quat_inv(q_world[:, clip.rig.parents[c]]), q_world[:, c])
     q_local.setflags(write=False)
     return replace(clip, rotations=q_local)
+
+
+def raise_toes(clip: Clip, floor: float) -> Clip:
+    """Bend toes up where their tips would lie below the floor; only the joints with the toes' role turn."""
+    world, rotations = clip.world(), np.array(clip.rotations)
+    for side in ("left", "right"):
+        toe = clip.rig.roles.get(f"{side}_foot", -1)
+        children = clip.rig.skeleton.children(toe)
+        tip = clip.rig.offsets[children[0]] if children else clip.rig.skeleton.tips[toe]
+        if toe < 0 or not np.isfinite(tip).all() or not tip.any():
+            continue
+        reach = quat_apply(world.rotations[:, toe], tip)
+        length = np.linalg.norm(tip)
+        pitch = np.arcsin(np.clip(reach[:, 1] / length, -1.0, 1.0))
+        lowest = np.arcsin(np.clip((floor - world.positions[:, toe, 1]) / length, -1.0, 0.0))
+        across = np.stack([-reach[:, 2], 0 * pitch, reach[:, 0]], axis=1)
+        across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
+        turn = rotvec_to_quat(np.maximum(lowest - pitch, 0.0)[:, None] * across)
+        q_parent = world.rotations[:, clip.rig.parents[toe]]
+        rotations[:, toe] = quat_mul(quat_inv(q_parent), quat_mul(turn, world.rotations[:, toe]))
+    return replace(clip, rotations=rotations)
 
 
 def _turn_between(clip: Clip, q_world: Array, q_local: Array, first: int, last: int, turn: Array) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mimik._types import Array
 from mimik.errors import FileError
+from mimik.io._points import check_size
 from mimik.io._rows import rate_of_times
 from mimik.io.files import open_npy, open_npz
 
@@ -58,6 +59,7 @@ def load_points(
     for key in order:
         shape = _as_points_shape(arrays[key].shape, counts)
         if shape is not None and arrays[key].dtype.kind in "fiu" and arrays[key].size:
+            check_size(path, arrays[key].size // 3, 1)
             points = _shaped(arrays[key], shape)
             confidence = points[..., 3] if points.shape[2] > 3 else None
             return points[..., :3], confidence, _rate(arrays), _names(arrays)

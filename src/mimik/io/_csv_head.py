@@ -13,6 +13,7 @@ _CONFIDENCE = _words("c conf confidence likelihood score p v vis visibility w pr
 _FRAME = _words("frame frames frameindex framenumber frameno frameid index idx number no")
 _TIME = _words("time times timestamp timestamps t timeseconds seconds sec timesec timems timestampms ms milliseconds")
 _NAME = _words("name point landmark joint marker keypoint landmarkname jointname keypointname landmarkid")
+_LONGEST_LABEL = 200  # characters; longer ones would take the patterns below too long
 _UNITS = _words("m cm mm in meter meters metre metres millimeters millimetres centimeters centimetres inches")
 _PART = "x|y|z|" + "|".join(sorted(_CONFIDENCE, key=len, reverse=True))
 _AXIS_LAST = re.compile(rf"^(.*?)[\s_.:\-/\[(|]+({_PART})(?:[\s_]*[\[(]?(?:mm|cm|m)[\])]?)?[\])]?$", re.IGNORECASE)
@@ -103,6 +104,8 @@ def _filled(cells: list[str], width: int) -> list[str]:
 
 def _split(label: str) -> tuple[str, str] | None:
     """Return (point name, x, y, z or c) of a label, None when it ends in no axis."""
+    if len(label) > _LONGEST_LABEL:
+        return None
     label = label.strip().strip('"').strip()
     if label.lower() in ("x", "y", "z") or label.lower() in _CONFIDENCE:
         return "", _part(label)

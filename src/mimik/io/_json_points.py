@@ -41,18 +41,22 @@ def load_json(path: str | os.PathLike[str], *, limit: int = MAX_JSON_BYTES) -> A
         raise FileError(path, f"is no JSON that can be read: {error}") from None
 
 
-def read_people(value: Any, *, stride: int = 4) -> list[Person]:
+def read_people(value: Any, *, stride: int = 4, depth: int = 12) -> list[Person]:
     """Return the people of one frame; none where nothing in it is a point.
 
     stride   numbers a point in flat lists
+    depth    levels of lists and objects that are looked into
     """
+    if depth == 0:
+        return []
+    inner = {"stride": stride, "depth": depth - 1}
     if isinstance(value, dict):
         for key in _PEOPLE_KEYS:
             if isinstance(value.get(key), list):
-                return [person for item in value[key] for person in read_people(item, stride=stride)]
+                return [person for item in value[key] for person in read_people(item, **inner)]
         for key in _POINT_KEYS:
             if value.get(key) is not None:
-                return _with_identity(read_people(value[key], stride=stride), value)
+                return _with_identity(read_people(value[key], **inner), value)
         named = _named_points(value)
         return [named] if named is not None else []
     if isinstance(value, list):
@@ -62,7 +66,9 @@ def read_people(value: Any, *, stride: int = 4) -> list[Person]:
         if value and all(isinstance(item, dict) and "name" in item for item in value):
             named = _named_points({str(item["name"]): item for item in value})
             return [named] if named is not None else []
-        return [person for item in value[:1000] if isinstance(item, dict | list) for person in read_people(item)]
+        return [
+            person for item in value[:1000] if isinstance(item, dict | list) for person in read_people(item, **inner)
+        ]
     return []
 
 

@@ -45,17 +45,17 @@ def read_take(value: Any) -> JsonTake | None:
     return JsonTake(frames, names, _rate(about), _times(items), **words)
 
 
-def _frames(value: Any) -> tuple[list[Any] | None, tuple[str, ...]]:
+def _frames(value: Any, depth: int = 8) -> tuple[list[Any] | None, tuple[str, ...]]:
     """Return the list of frames, one value each, and point names when each point has its own trajectory."""
     if isinstance(value, dict):
         for key in _FRAMES_KEYS:
             if isinstance(value.get(key), list) and value[key]:
-                return _frames(value[key])
+                return _frames(value[key], depth)
         for key in _TRAJECTORY_KEYS:
             if isinstance(value.get(key), list) and value[key]:
                 return _with_confidence(value[key], value.get("confidence")), ()
-            if isinstance(value.get(key), dict) and value[key]:
-                return _frames(value[key])
+            if isinstance(value.get(key), dict) and value[key] and depth:
+                return _frames(value[key], depth - 1)
         return _trajectories(value)
     if not isinstance(value, list) or not value:
         return None, ()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from mimik.errors import FileError, OptionError
 from mimik.io._json_points import Person
 
 MAX_FILES = 500_000
-_MOST_PEOPLE = 100
+_MOST_PEOPLE = 30
+_FRAMES_REMEMBERED = 90
 
 
 def frame_files(folder: Path) -> tuple[list[Path], IntArray, list[str]]:
@@ -112,16 +114,23 @@ _Track = list[_Sight]
 
 def _tracks(frames: Sequence[Sequence[Person]]) -> list[_Track]:
     """Link people over time by their identity, or else each to the nearest one in the frames before."""
+    if all(len(people) <= 1 for people in frames):
+        alone = [(t, one, 1.0) for t, people in enumerate(frames) for one in people]
+        return [alone] if any(_size(one.points) > 0 for _, one, _ in alone) else []
     named = all(one.identity is not None for people in frames for one in people)
     by_identity: dict[int, _Track] = {}
     tracks: list[_Track] = []
+    recent: list[_Track] = []
     for t, people in enumerate(frames):
         here = [(t, one, size) for one in people if (size := _size(one.points)) > 0]
         if named:
             for sight in here:
                 by_identity.setdefault(sight[1].identity or 0, []).append(sight)
-        else:
-            _link(tracks, here)
+        elif here:
+            recent = [track for track in recent if t - track[-1][0] <= _FRAMES_REMEMBERED][-_MOST_PEOPLE:]
+            begun = _link(recent, here)
+            tracks += begun
+            recent += begun
     return list(by_identity.values()) + tracks
 
 
@@ -132,27 +141,24 @@ def _size(points: Array) -> float:
         return float(np.linalg.norm(seen.max(axis=0) - seen.min(axis=0))) if len(seen) > 1 else 0.0
 
 
-def _link(tracks: list[_Track], here: list[_Sight]) -> None:
-    """Add what is seen in a frame to the tracks so that all together move least; begin tracks for the rest.
+def _link(tracks: list[_Track], here: list[_Sight]) -> list[_Track]:
+    """Add what is seen in a frame to the tracks so that all together move least; return tracks begun for the rest.
 
     A person may move by half a body a frame of absence, by two bodies at most.
     """
-    recent = tracks[-_MOST_PEOPLE:]
     far = 1e30
-    cost = np.full((len(here), len(recent)), far)
-    for i, (t, one, size) in enumerate(here):
-        for k, track in enumerate(recent):
-            last, other, _ = track[-1]
-            with np.errstate(over="ignore", invalid="ignore"):
-                apart = np.linalg.norm(one.points[:, :3] - other.points[:, :3], axis=1)
-            seen = apart[np.isfinite(apart)]
-            distance = float(np.median(seen)) if len(seen) else far
-            if distance < size * min(0.5 * (t - last), 2.0):
-                cost[i, k] = distance / size
-    rows, columns = linear_sum_assignment(cost)
-    linked = {int(i): int(k) for i, k in zip(rows, columns) if cost[i, k] < far}
-    for i, sight in enumerate(here):
-        if i in linked:
-            recent[linked[i]].append(sight)
-        else:
-            tracks.append([sight])
+    cost = np.full((len(here), len(tracks)), far)
+    if tracks:
+        now = np.stack([one.points[:, :3] for _, one, _ in here])
+        before = np.stack([track[-1][1].points[:, :3] for track in tracks])
+        size = np.array([size for _, _, size in here])[:, None]
+        absent = here[0][0] - np.array([track[-1][0] for track in tracks])
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a person without a point in common is far
+            apart = np.nanmedian(np.linalg.norm(now[:, None] - before, axis=3), axis=2) / size
+        near = apart < np.minimum(0.5 * absent, 2.0)
+        cost[near] = apart[near]
+    linked = {int(i): int(k) for i, k in zip(*linear_sum_assignment(cost)) if cost[i, k] < far}
+    for i, k in linked.items():
+        tracks[k].append(here[i])
+    return [[sight] for i, sight in enumerate(here) if i not in linked]

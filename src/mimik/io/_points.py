@@ -16,8 +16,9 @@ from mimik.goals.keypoints import Keypoints
 from mimik.goals.layouts import LAYOUTS, Layout, recognise
 from mimik.io.files import read_text
 
-MAX_NUMBERS = 400_000_000
+MAX_NUMBERS = 120_000_000
 MAX_POINTS = 10_000
+_LONGEST_NAME = 500
 _LARGEST = 1e9  # units; beyond it a number is rubbish, not a place
 
 
@@ -68,6 +69,9 @@ def finish_take(
         raise OptionError(one_of("option of this reader", unknown[0], TakeOptions.__annotations__))
     if positions.ndim != 3 or positions.shape[2] != 3 or positions.shape[1] == 0 or len(positions) == 0:
         raise FileError(path, f"holds points of shape {positions.shape}; needed: at least one frame, point and x y z")
+    long = next((k for k, name in enumerate(names or ()) if len(name) > _LONGEST_NAME), None)
+    if long is not None:
+        raise FileError(path, f"has a name of more than {_LONGEST_NAME} characters for point {long}")
     told = list(notes)
     positions = _sane(positions, told)
     if not np.isfinite(positions).any():

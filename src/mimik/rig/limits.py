@@ -21,7 +21,15 @@ universal: two. euler: three in turn, as in the published method (z, y, z) or an
 to three axes. fixed: no values. free: a ball without limits."""
 
 JOINT_KINDS: tuple[JointKind, ...] = ("ball", "hinge", "universal", "euler", "slide", "fixed", "free")
-_VALUES = {"ball": (3,), "hinge": (1,), "universal": (2,), "euler": (3,), "slide": (1, 2, 3), "fixed": (0,), "free": (3,)}
+_VALUES = {
+    "ball": (3,),
+    "hinge": (1,),
+    "universal": (2,),
+    "euler": (3,),
+    "slide": (1, 2, 3),
+    "fixed": (0,),
+    "free": (3,),
+}
 _UNIT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -63,12 +71,19 @@ class JointRange:
             raise RigError("a joint limit is NaN")
         if (lower > upper).any():
             k = int(np.argmax(lower > upper))
-            raise RigError(f"lower limit {lower[k]:g} stands above upper limit {upper[k]:g} (value {k} of a {self.kind})")
+            raise RigError(
+                f"lower limit {lower[k]:g} stands above upper limit {upper[k]:g} (value {k} of a {self.kind})"
+            )
         if self.kind == "ball" and not (0.0 <= self.cone <= np.pi or self.cone == np.inf):
             raise RigError(f"a swing cone lies between 0 and pi radians, not {self.cone:g}")
         if self.kind == "free" and not (np.isinf(lower).all() and np.isinf(upper).all()):
             raise RigError("a free joint has no limits; use a ball for one that has")
-        for name, value in (("axes", axes), ("lower", lower), ("upper", upper), ("centre", quat_normalize(self.centre))):
+        for name, value in (
+            ("axes", axes),
+            ("lower", lower),
+            ("upper", upper),
+            ("centre", quat_normalize(self.centre)),
+        ):
             object.__setattr__(self, name, frozen_array(value))
 
     @classmethod

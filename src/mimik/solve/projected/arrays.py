@@ -1,13 +1,12 @@
 """The arrays the kernels work on: the model, the goals, the workspace; and the codes they hold.
 
-J joints, N values (degrees of freedom), G goals, D values on the longest path from root to tip.
+J joints, N values (degrees of freedom), G goals, D values on the longest path from root to tip, S corners of a support.
+All arrays of a live solver lie in two buffers (see `arena.py`).
 """
 
 from typing import NamedTuple
 
-import numpy as np
-
-from mimik._types import Array, BoolArray, IntArray
+from mimik._types import Array, IntArray
 
 AXES, BALL, FREE = 0, 1, 2
 """Joint kinds: a sequence of elementary axes (none: fixed), a swing-twist ball, a ball without limits."""
@@ -30,15 +29,15 @@ class ModelArrays(NamedTuple):
     rest: Array  # (J, 4) q_parent_joint at zero values
     kind: IntArray  # (J,) AXES, BALL or FREE
     first: IntArray  # (J,) first value of the joint
-    count: IntArray  # (J,) values of the joint
+    value_count: IntArray  # (J,) values of the joint
     owner: IntArray  # (N,) joint of each value
-    slides: BoolArray  # (N,) True: metres along the axis, False: radians about it
+    slides: IntArray  # (N,) 1: metres along the axis, 0: radians about it
     axes: Array  # (N, 3) unit axes: of a slide in the parent's frame, of a turn in the joint's own
     lower: Array  # (N,)
     upper: Array  # (N,)
     cone: Array  # (J,) largest swing angle of a ball, infinite where its swing is a box
     scale: Array  # (N,) metric of the values: how dear a unit of change is
-    affects: BoolArray  # (J, N) does this value move this joint's frame
+    affects: IntArray  # (J, N) does this value move this joint's frame
     mass: Array  # (J,) share of the body's mass that moves with the joint, sums to one
     mass_point: Array  # (J, 3) where that mass sits in the joint's frame
 
@@ -52,7 +51,7 @@ class GoalArrays(NamedTuple):
     vector: Array  # (G, 3) unit direction in the first joint's frame
     target: Array  # (G, 4) point, direction, quaternion, or a length
     weight: Array  # (G, 3, 3) S with S'S = W
-    pinned: BoolArray  # (G,)
+    pinned: IntArray  # (G,)
     reach: Array  # (G,) what counts as met, metres or radians (or their like)
     tip: IntArray  # (G,) deepest value each goal depends on, -1 for none
     path: IntArray  # (N, D) values above each value, root first, itself last
@@ -85,7 +84,6 @@ class Workspace(NamedTuple):
     delta: Array  # (N,)
     low: Array  # (N,) room below
     high: Array  # (N,) room above
-    held: BoolArray  # (N,)
     trial: Array  # (N,)
     trial_base: Array  # (J, 4)
     best: Array  # (N,)
@@ -94,6 +92,7 @@ class Workspace(NamedTuple):
     mass: Array  # (J,) mass at and below each joint
     moment: Array  # (J, 3) mass times its centre, at and below each joint
     mats: Array  # (6, 3, 3) small matrices
+    held: IntArray  # (N,) values the present step leaves alone
 
 
 class Settings(NamedTuple):
@@ -107,44 +106,3 @@ class Settings(NamedTuple):
     pin_weight: float
     pin_rounds: int
     pull: float  # share of the way to the natural pose taken before each solve
-
-
-def make_workspace(model: ModelArrays, goals: GoalArrays) -> Workspace:
-    """Allocate the room for one problem."""
-    joints, values = model.parents.shape[0], model.owner.shape[0]
-    count, width = goals.kind.shape[0], goals.path.shape[1]
-
-    def room(*shape: int) -> Array:
-        return np.zeros(shape)
-
-    return Workspace(
-        q=room(joints, 4),
-        p=room(joints, 3),
-        axis=room(values, 3),
-        point=room(count, 3, 3),
-        residual=room(count, 3),
-        shift=room(count, 3),
-        by_point=room(3, 3, 3),
-        by_turn=room(3, 3),
-        column=room(count, 3, width),
-        rows=room(count, 3, width),
-        force=room(count, 3),
-        lever=room(3, width),
-        gradient=room(values),
-        hessian=room(values, width),
-        bend=room(values, width),
-        factor=room(values, width),
-        right=room(values),
-        delta=room(values),
-        low=room(values),
-        high=room(values),
-        held=np.zeros(values, dtype=np.bool_),
-        trial=room(values),
-        trial_base=room(joints, 4),
-        best=room(values),
-        best_base=room(joints, 4),
-        best_residual=room(count, 3),
-        mass=room(joints),
-        moment=room(joints, 3),
-        mats=room(6, 3, 3),
-    )

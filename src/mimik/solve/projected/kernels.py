@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-# ruff: noqa: ANN001, ANN202
+# ruff: noqa: ANN001, ANN201, ANN202
 """The compiled kernels of figure and goals: kinematics, residuals, objective (17), gradient (26), second derivatives.
 
 The readable twins are in `twin.py`, the iterations in `steps.py`. Numba's disk cache sees edits of one file only: after
@@ -78,7 +78,7 @@ def turn_rate(sx, sy, sz, x, y, z):
 def place_joints(m, theta, base, w):
     """Forward kinematics: world rotations, positions, and the world axis of every value (appendix A)."""
     for j in range(m.parents.shape[0]):
-        parent, first, last = m.parents[j], m.first[j], m.first[j] + m.count[j]
+        parent, first, last = m.parents[j], m.first[j], m.first[j] + m.value_count[j]
         px, py, pz, pw, ox, oy, oz = 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
         if parent >= 0:
             px, py, pz, pw = w.q[parent, 0], w.q[parent, 1], w.q[parent, 2], w.q[parent, 3]
@@ -472,7 +472,7 @@ def local_poses(m, values, base, rotations, moves):
     for f in range(values.shape[0]):
         theta = values[f]
         for j in range(m.parents.shape[0]):
-            v, last = m.first[j], m.first[j] + m.count[j]
+            v, last = m.first[j], m.first[j] + m.value_count[j]
             x, y, z, w = m.rest[j, 0], m.rest[j, 1], m.rest[j, 2], m.rest[j, 3]
             for k in range(3):
                 moves[f, j, k] = m.offsets[j, k]
@@ -486,7 +486,11 @@ def local_poses(m, values, base, rotations, moves):
             if m.kind[j] != AXES:
                 swing, sx, sy, sz = (3 if m.kind[j] == FREE else 2), 0.0, 0.0, 0.0
                 for k in range(v, v + swing):
-                    sx, sy, sz = sx + theta[k] * m.axes[k, 0], sy + theta[k] * m.axes[k, 1], sz + theta[k] * m.axes[k, 2]
+                    sx, sy, sz = (
+                        sx + theta[k] * m.axes[k, 0],
+                        sy + theta[k] * m.axes[k, 1],
+                        sz + theta[k] * m.axes[k, 2],
+                    )
                 ex, ey, ez, ew = exp_quat(sx, sy, sz)
                 x, y, z, w = quat_mul(x, y, z, w, ex, ey, ez, ew)
                 v += swing

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from mimik._types import Array, BoolArray, IntArray
+from mimik._types import Array, IntArray
 from mimik.errors import OptionError, RigError, one_of
 from mimik.rig.limits import JointRange, Limits
 from mimik.rig.pose import LocalPose
@@ -55,7 +55,7 @@ class Model:
         rotations, moves = np.empty((*batch, count, 4)), np.empty((*batch, count, 3))
         flat = values.reshape(-1, self.value_count), base.reshape(-1, count, 4)
         local_poses(self.arrays, *flat, rotations.reshape(-1, count, 4), moves.reshape(-1, count, 3))
-        slides = bool((self.arrays.slides & (self.arrays.owner > 0)).any())
+        slides = bool(self.arrays.slides[self.arrays.owner > 0].any())
         return LocalPose(self.rig.skeleton, rotations, moves[..., 0, :], moves if slides else None)
 
 
@@ -110,7 +110,12 @@ def _assemble(rig: Rig, ranges: list[JointRange], root: str) -> Model:
     joint_count = rig.joint_count
     ranges = [_settle(r) for r in ranges]
     kind = np.array([{"ball": BALL, "free": FREE}.get(r.kind, AXES) for r in ranges], dtype=np.int64)
-    axes, lower, upper, slides, owner, names = [], [], [], [], [], []
+    axes: list[Array] = []
+    lower: list[float] = []
+    upper: list[float] = []
+    slides: list[bool] = []
+    owner: list[int] = []
+    names: list[str] = []
     first, count = np.zeros(joint_count, dtype=np.int64), np.zeros(joint_count, dtype=np.int64)
     for j, r in enumerate(ranges):
         first[j] = len(owner)
@@ -135,9 +140,9 @@ def _assemble(rig: Rig, ranges: list[JointRange], root: str) -> Model:
         rest=np.array([quat_mul(q, r.centre) for q, r in zip(rig.skeleton.rest, ranges, strict=True)]),
         kind=kind,
         first=first,
-        count=count,
+        value_count=count,
         owner=np.array(owner, dtype=np.int64),
-        slides=slide,
+        slides=slide.astype(np.int64),
         axes=np.array(axes, dtype=np.float64).reshape(-1, 3),
         lower=np.array(lower, dtype=np.float64),
         upper=np.array(upper, dtype=np.float64),
@@ -163,14 +168,14 @@ def _root_slides() -> JointRange:
     return JointRange.slide(np.eye(3))
 
 
-def _affects(parents: IntArray, owner: IntArray) -> BoolArray:
+def _affects(parents: IntArray, owner: IntArray) -> IntArray:
     joint_count = len(parents)
     above = np.zeros((joint_count, joint_count), dtype=np.bool_)
     for j in range(joint_count):
         if parents[j] >= 0:
             above[j] = above[parents[j]]
         above[j, j] = True
-    return np.ascontiguousarray(above[:, owner])
+    return np.ascontiguousarray(above[:, owner].astype(np.int64))
 
 
 def body_mass(rig: Rig) -> tuple[Array, Array]:

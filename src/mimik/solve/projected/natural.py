@@ -12,14 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, IntArray
 from mimik.errors import OptionError
 from mimik.goals.targets import Position
 from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
 from mimik.solve.projected.natural_features import PAIRS
-from mimik.solve.projected.natural_kernels import Network, Room, predict_pose
 from mimik.solve.projected.problem import Problem
 
 OFFSET_REACH = 0.05
@@ -27,18 +26,22 @@ OFFSET_REACH = 0.05
 
 
 class NaturalPose:
-    """What to prefer: a fixed pose, or what the network says of the goals.
+    """What to prefer: a fixed pose, or what the network says of the goals; as buffers the live kernel cuts up.
 
     pulls  whether the preference moves the figure where the goals leave room, or only serves as another start
     """
 
-    def __init__(self, problem: Problem, values: Array, base: Array, network: Network | None, pulls: bool) -> None:
-        self.values, self.base, self.pulls = values.copy(), base.copy(), pulls
-        self._arrays, self._network = problem.model.arrays, network
-        if network is not None:
-            width, six = len(network.b0), len(network.b2)
-            room = [np.zeros(n, dtype=np.float32) for n in (network.w0.shape[1], width, width, six)]
-            self._room = Room(*room, np.zeros((problem.model.rig.joint_count, 4)))
+    def __init__(self, problem: Problem, values: Array, base: Array, parts: dict[str, Any] | None, pulls: bool) -> None:
+        self.pulls, self.learned = pulls, parts is not None
+        joints, count = problem.model.rig.joint_count, problem.model.value_count
+        parts = parts or _nothing(joints)
+        units, known, pairs, out = len(parts["b0"]), len(parts["goal"]), len(parts["share"]), len(parts["b2"])
+        self.sizes = (units, known, pairs, out, joints, count)
+        weights = [parts[k].ravel() for k in ("w0", "b0", "w1", "b1", "w2", "b2")]
+        self.singles = np.concatenate([*weights, np.zeros(3 * known + 2 * units + out)]).astype(np.float32)
+        self.ints: IntArray = np.concatenate([parts["goal"], parts["pairs"].ravel(), parts["role"]]).astype(np.int64)
+        given = (parts["share"], parts["size"], parts["tpose"], np.zeros((joints, 4)), values, base)
+        self.floats: Array = np.concatenate([np.ravel(a) for a in given])
 
     @classmethod
     def for_problem(
@@ -49,14 +52,14 @@ class NaturalPose:
             return cls(problem, *problem.model.pose_to_values(option), None, pulls=True)
         if option not in (None, "motion"):
             raise OptionError(f"natural is 'motion', a LocalPose or None, not {option!r}")
-        network = narrow(problem) if option == "motion" else None
-        return cls(problem, *start, network, pulls=network is not None)
+        parts = narrow(problem) if option == "motion" else None
+        return cls(problem, *start, parts, pulls=parts is not None)
 
-    def predict(self, target: Array) -> tuple[Array, Array]:
-        """Return the preferred values (N,) and base frames (J, 4) for the goals' targets (G, 4)."""
-        if self._network is not None:
-            predict_pose(self._arrays, self._network, target, self.values, self.base, self._room)
-        return self.values, self.base
+
+def _nothing(joints: int) -> dict[str, Any]:
+    """Parts of a network that knows nothing and is never asked."""
+    none = {name: np.zeros(0) for name in ("w0", "b0", "w1", "b1", "w2", "b2", "share", "pairs", "goal")}
+    return {**none, "size": np.ones(1), "role": np.full(joints, -1), "tpose": np.zeros((joints, 4))}
 
 
 @cache
@@ -80,7 +83,7 @@ def body_shape(rig: Rig) -> tuple[Array, float]:
     return (shape - shape[0]) / max(size, 1e-6), size
 
 
-def narrow(problem: Problem) -> Network | None:
+def narrow(problem: Problem) -> dict[str, Any] | None:
     """Fold body and mask into the first layer and keep the inputs of known joints; None where too little is known."""
     rig = problem.model.rig
     of_joint = {joint: BODY_ROLES.index(role) for role, joint in rig.roles.items() if role in BODY_ROLES}
@@ -103,7 +106,7 @@ def narrow(problem: Problem) -> Network | None:
     role_of = np.full(rig.joint_count, -1, dtype=np.int64)
     for joint, role in of_joint.items():
         role_of[joint] = role
-    return Network(
+    return dict(
         w0=np.ascontiguousarray(w["w0"][:, columns]),
         b0=w["b0"] + w["w0"] @ constant,
         w1=w["w1"],

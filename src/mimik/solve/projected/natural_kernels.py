@@ -1,20 +1,20 @@
 # mypy: disable-error-code="no-untyped-def"
-# ruff: noqa: ANN001, ANN202
+# ruff: noqa: ANN001, ANN201, ANN202
 """Compiled: the natural-pose network, and joint values of given rotations."""
 
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from mimik._types import Array, IntArray
+from mimik.solve.projected.arena import row, table
 from mimik.solve.projected.arrays import BALL, FREE
-from mimik.solve.projected.kernels import FAST, kernel, quat_mul, rotate
+from mimik.solve.projected.kernels import kernel, quat_mul, rotate
 
 
 class Network(NamedTuple):
-    """The network, narrowed to the joints that are known here. H units, K known joints, R roles, J joints."""
+    """The network, narrowed to the joints that are known here. H units, K known joints, P pairs, R roles, J joints."""
 
     w0: Array  # (H, 3K) float32
     b0: Array  # (H,) float32, with the body and the mask folded in
@@ -22,12 +22,19 @@ class Network(NamedTuple):
     b1: Array  # (H,)
     w2: Array  # (6R, H)
     b2: Array  # (6R,)
+    x: Array  # (3K,) float32, room
+    a: Array  # (H,)
+    b: Array  # (H,)
+    six: Array  # (6R,)
     goal: IntArray  # (K,) goal that tells where each known joint is
     pairs: IntArray  # (P, 2) known joints, left and right
+    role: IntArray  # (J,) role of each joint, -1 for none
     share: Array  # (P,)
     size: Array  # (1,) metres of the body's height
-    role: IntArray  # (J,) role of each joint, -1 for none
     tpose: Array  # (J, 4) world orientation in the T-pose
+    q: Array  # (J, 4) room
+    values: Array  # (N,) the natural pose
+    base: Array  # (J, 4)
 
 
 @kernel
@@ -40,11 +47,11 @@ def _dense(weight, bias, x, y, positive):
         y[i] = max(np.float32(0.0), total) if positive else total
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
-def predict_pose(m, net, target, theta, base, room):
-    """Natural values theta (N,) and base (J, 4) for the goals' targets (G, 4); room (4, 6R + H) float32 and q (J, 4)."""
+@kernel
+def predict_pose(m, net, target):
+    """Fill the natural values and base frames for the goals' targets (G, 4)."""
     known = net.goal.shape[0]
-    x, a, b, six, q = room.x, room.a, room.b, room.six, room.q
+    x, a, b, six, q, theta, base = net.x, net.a, net.b, net.six, net.q, net.values, net.base
     cx, cy, cz = 0.0, 0.0, 0.0
     for k in range(known):
         i = net.goal[k]
@@ -58,7 +65,11 @@ def predict_pose(m, net, target, theta, base, room):
     c, s = math.cos(heading), math.sin(heading)
     for k in range(known):
         i = net.goal[k]
-        dx, dy, dz = (target[i, 0] - cx) / net.size[0], (target[i, 1] - cy) / net.size[0], (target[i, 2] - cz) / net.size[0]
+        dx, dy, dz = (
+            (target[i, 0] - cx) / net.size[0],
+            (target[i, 1] - cy) / net.size[0],
+            (target[i, 2] - cz) / net.size[0],
+        )
         x[3 * k], x[3 * k + 1], x[3 * k + 2] = c * dx - s * dz, dy, s * dx + c * dz
     _dense(net.w0, net.b0, x, a, True)
     _dense(net.w1, net.b1, a, b, True)
@@ -123,7 +134,7 @@ def _twist(x, y, z, w, axis):
 @kernel
 def joint_values(m, j, x, y, z, w, theta, base):
     """Turning values of one joint that come nearest to a rotation, before limits; slides are left alone."""
-    v, last = m.first[j], m.first[j] + m.count[j]
+    v, last = m.first[j], m.first[j] + m.value_count[j]
     while v < last and m.slides[v]:
         v += 1
     if m.kind[j] == FREE:
@@ -197,11 +208,27 @@ def _nearest_turn(angle, low, high):
     return angle - 2.0 * math.pi * math.floor((angle - middle + math.pi) / (2.0 * math.pi))
 
 
-class Room(NamedTuple):
-    """Room for one prediction."""
-
-    x: Array  # (3K,) float32
-    a: Array  # (H,) float32
-    b: Array  # (H,) float32
-    six: Array  # (6R,) float32
-    q: Array  # (J, 4)
+@kernel
+def network_views(sizes, ints, floats, singles):
+    """Cut a network off its three buffers; sizes: (H units, K known, P pairs, 6R outputs, J joints, N values)."""
+    units, known, pairs, out, joints, values = sizes
+    w0, s = table(singles, 0, units, 3 * known)
+    b0, s = row(singles, s, units)
+    w1, s = table(singles, s, units, units)
+    b1, s = row(singles, s, units)
+    w2, s = table(singles, s, out, units)
+    b2, s = row(singles, s, out)
+    x, s = row(singles, s, 3 * known)
+    a, s = row(singles, s, units)
+    b, s = row(singles, s, units)
+    six, s = row(singles, s, out)
+    goal, i = row(ints, 0, known)
+    pair, i = table(ints, i, pairs, 2)
+    role, i = row(ints, i, joints)
+    share, f = row(floats, 0, pairs)
+    size, f = row(floats, f, 1)
+    tpose, f = table(floats, f, joints, 4)
+    q, f = table(floats, f, joints, 4)
+    natural, f = row(floats, f, values)
+    base, f = table(floats, f, joints, 4)
+    return Network(w0, b0, w1, b1, w2, b2, x, a, b, six, goal, pair, role, share, size, tpose, q, natural, base)

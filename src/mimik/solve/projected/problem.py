@@ -82,7 +82,7 @@ def build_problem(model: Model, goals: Sequence[Goal]) -> Problem:
         vector=np.array([_vector(model, g, int(j[0])) for g, j in zip(rows, joints, strict=True)]).reshape(-1, 3),
         target=np.array([target_row(g) for g in rows]).reshape(-1, 4),
         weight=np.array([_root_of_weight(g, GOAL_ROWS[k]) for g, k in zip(rows, kinds, strict=True)]).reshape(-1, 3, 3),
-        pinned=np.array([g.pinned for g in rows], dtype=np.bool_),
+        pinned=np.array([g.pinned for g in rows], dtype=np.int64),
         reach=np.ones(len(rows)),
         tip=tip,
         path=path,
@@ -151,7 +151,9 @@ def _root_of_weight(goal: Goal, rows: int) -> Array:
         root[:rows, :rows] = np.sqrt(weight) * np.eye(rows)
         return root
     if weight.shape != (rows, rows):
-        raise GoalError(f"the weight matrix of {goal.label} has shape {weight.shape}; its residual needs ({rows}, {rows})")
+        raise GoalError(
+            f"the weight matrix of {goal.label} has shape {weight.shape}; its residual needs ({rows}, {rows})"
+        )
     values, vectors = np.linalg.eigh(weight)
     root[:rows, :rows] = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return root
@@ -168,7 +170,7 @@ def _near(model: Model, goals: list[NearPose]) -> tuple[Array, Array]:
         for j in chosen:
             if j == 0 and goal.joints is None:
                 continue
-            span = slice(m.first[j], m.first[j] + m.count[j])
+            span = slice(m.first[j], m.first[j] + m.value_count[j])
             near[span], weight[span] = values[span], float(goal.weight)  # type: ignore[arg-type]
     return near, weight
 
@@ -182,7 +184,7 @@ def _paths(model: Model, kinds: IntArray, joints: IntArray) -> tuple[IntArray, I
     m = model.arrays
     count = model.value_count
     coupled = bool(np.isin(kinds, (DISTANCE, MASS_CENTRE)).any())
-    above = [list(np.flatnonzero(m.affects[m.owner[v]][: v + 1])) for v in range(count)]
+    above = [np.flatnonzero(m.affects[m.owner[v]][: v + 1]).tolist() for v in range(count)]
     if coupled:
         above = [list(range(v + 1)) for v in range(count)]
     depth = np.array([len(a) - 1 for a in above], dtype=np.int64)
@@ -191,7 +193,8 @@ def _paths(model: Model, kinds: IntArray, joints: IntArray) -> tuple[IntArray, I
         path[v, : len(a)] = a
     tip = np.full(len(kinds), -1, dtype=np.int64)
     for i, kind in enumerate(kinds):
-        moving = m.affects[joints[i][joints[i] >= 0]].any(axis=0) if kind != MASS_CENTRE else np.ones(count, np.bool_)
+        own = joints[i][joints[i] >= 0] if kind != MASS_CENTRE else np.arange(len(m.parents))
+        moving = m.affects[own].any(axis=0)
         if moving.any():
             tip[i] = np.flatnonzero(moving)[-1]
     return tip, path, depth

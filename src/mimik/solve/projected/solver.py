@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
+import numba
 import numpy as np
 
-from mimik._types import Array, ArrayLike, BoolArray, IntArray
+from mimik._types import Array, ArrayLike, BoolArray
 from mimik.errors import GoalError, OptionError, one_of
-from mimik.goals.targets import CentreOfMass, Goal
+from mimik.goals.targets import CentreOfMass, Goal, NearPose
 from mimik.rig.limits import JointRange, Limits
 from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
-from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings, make_workspace
+from mimik.solve.projected.arena import Arena
+from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings
+from mimik.solve.projected.compile_note import announce_compiling
+from mimik.solve.projected.live import live_step, solve_many
 from mimik.solve.projected.model import BallKind, Model, build_model
 from mimik.solve.projected.natural import NaturalPose
 from mimik.solve.projected.problem import Problem, build_problem, target_row
+from mimik.solve.projected.published import published_step
 from mimik.solve.solution import Solution
 
 Method = Literal["second_order", "published"]
@@ -112,7 +115,7 @@ class Solver:
     ) -> None:
         if method not in METHODS:
             raise OptionError(one_of("projected method", method, METHODS))
-        self.method = method
+        self.method, self._told = method, False
         self.options = options or Options()
         self.model = build_model(rig, limits=limits, joints=joints, ball=ball, root=root)
         self._start = self.model.pose_to_values(start if start is not None else rig.tpose())
@@ -133,7 +136,7 @@ class Solver:
     def set_goals(self, goals: Sequence[Goal]) -> None:
         """Replace the goals; the pose stays."""
         self.problem: Problem = build_problem(self.model, goals)
-        self._work = make_workspace(self.model.arrays, self.problem.arrays)
+        self._arena = Arena(self.model.arrays, self.problem.arrays)
         self._natural = NaturalPose.for_problem(self.problem, self._natural_option, self._start)
         self._settings = self.options.settings(self._natural.pulls)
 
@@ -146,7 +149,7 @@ class Solver:
         """Move targets without solving: by label or joint, or for every goal in order; raises GoalError."""
         if targets is None:
             return
-        rows = self.problem.arrays.target
+        rows = self._arena.goals.target
         if isinstance(targets, np.ndarray) and targets.ndim == 2 and targets.shape == (len(rows), 3):
             if not np.isfinite(targets).all():
                 bad = int(np.flatnonzero(~np.isfinite(targets).all(axis=1))[0])
@@ -164,22 +167,26 @@ class Solver:
             goals[i] = goals[i].with_target(value)
             rows[i] = target_row(goals[i])
             if isinstance(goals[i], CentreOfMass):
-                self.problem = build_problem(self.model, [*goals, *self.problem.goals[len(goals) :]])
-                rows = self.problem.arrays.target
+                rest = [g for g in self.problem.goals if isinstance(g, NearPose)]
+                self.set_goals([*goals, *rest])
+                rows = self._arena.goals.target
 
     def advance(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None = None) -> Array:
         """Solve one frame and return the joint values (N,): the call for tight loops. The array is the live state."""
-        from mimik.solve.projected.steps import solve_frame, solve_published
-
         self.move(targets)
-        state, m, g, w = self.state, self.model.arrays, self.problem.arrays, self._work
+        if not self._told:
+            announce_compiling(published_step if self.method == "published" else live_step)
+            self._told = True
+        state, arena, natural = self.state, self._arena, self._natural
         if self.method == "published":
-            self.outcome = solve_published(m, g, self._settings, state.values, state.base, w)
-        else:
-            natural, natural_base = self._natural.predict(g.target)
-            self.outcome = solve_frame(
-                m, g, self._settings, state.values, state.base, natural, natural_base, state.worst, w
+            self.outcome = published_step(
+                arena.sizes, arena.ints, arena.floats, self._settings, state.values, state.base
             )
+        else:
+            self.outcome = live_step(
+                arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
+                self._settings, state.values, state.base, state.worst,
+            )  # fmt: skip
         state.worst = self.outcome[4]
         return state.values
 
@@ -192,20 +199,88 @@ class Solver:
         self.advance(targets)
         return self._solution(time.perf_counter() - began)
 
+    def solve_many(self, targets: ArrayLike, *, start: LocalPose | None = None, threads: int | None = None) -> Solution:
+        """Solve independent problems, frames or characters, on all cores; each starts from the same pose or its own.
+
+        targets  (B, G, 3) or, where goals hold quaternions, (B, G, 4)
+        start    one pose, or a batch of B; the natural pose of each problem counts as another start
+        threads  cores to use, all unless given
+        The live state does not change. Raises GoalError for targets of another shape or not finite.
+        """
+        rows, began = self._target_rows(targets), time.perf_counter()
+        count = len(rows)
+        values, base = self._start if start is None else self.model.pose_to_values(start)
+        values = np.array(np.broadcast_to(values, (count, values.shape[-1])))
+        base = np.array(np.broadcast_to(base, (count, *base.shape[-2:])))
+        residual, outcome = np.zeros((count, len(self.problem.rows), 3)), np.zeros((count, 5))
+        cores = numba.config.NUMBA_NUM_THREADS if threads is None else max(1, threads)
+        arena, natural = self._arena, self._natural
+        announce_compiling(solve_many)
+        before = numba.get_num_threads()
+        numba.set_num_threads(min(cores, numba.config.NUMBA_NUM_THREADS))
+        try:
+            solve_many(
+                arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
+                self._settings, rows, values, base, residual, outcome, max(1, min(4 * cores, count)),
+            )  # fmt: skip
+        finally:
+            numba.set_num_threads(before)
+        return self._answer(values, base, residual, outcome, time.perf_counter() - began)
+
+    def solve_path(self, targets: ArrayLike, *, observed: ArrayLike | None = None) -> Solution:
+        """Solve the frames of a motion one after the other, each from the last pose: `step` without its overhead.
+
+        targets   (T, G, 3) or (T, G, 4)
+        observed  (T, G) False where a goal is to be left out of a frame
+        Raises GoalError for targets of another shape or not finite.
+        """
+        rows, began = self._target_rows(targets), time.perf_counter()
+        count = len(rows)
+        values = np.empty((count, self.model.value_count))
+        base = np.empty((count, self.model.rig.joint_count, 4))
+        residual, outcome = np.zeros((count, len(self.problem.rows), 3)), np.zeros((count, 5))
+        weights = self.problem.arrays.weight
+        asked = np.ones((count, len(weights))) if observed is None else np.asarray(observed, dtype=np.float64)
+        for t in range(count):
+            self._arena.goals.target[:] = rows[t]
+            self._arena.goals.weight[:] = weights * asked[t, :, None, None]
+            values[t], base[t] = self.advance(), self.state.base
+            residual[t], outcome[t] = self._arena.work.best_residual, self.outcome
+        self._arena.goals.weight[:] = weights
+        residual[asked == 0.0] = np.nan
+        return self._answer(values, base, residual, outcome, time.perf_counter() - began)
+
+    def _target_rows(self, targets: ArrayLike) -> Array:
+        given = np.asarray(targets, dtype=np.float64)
+        goals = len(self.problem.rows)
+        if given.ndim != 3 or given.shape[1] != goals or given.shape[2] not in (3, 4):
+            raise GoalError(f"targets have shape {given.shape}; they must be (problems, {goals}, 3) or (..., 4)")
+        if not np.isfinite(given).all():
+            b, i = (int(k[0]) for k in np.nonzero(~np.isfinite(given).all(axis=2)))
+            raise GoalError(
+                f"the target of {self.problem.names[i]} is not finite in problem {b}: {given[b, i].tolist()}"
+            )
+        rows = np.zeros((len(given), goals, 4))
+        rows[:, :, : given.shape[2]] = given
+        return rows
+
     def _solution(self, seconds: float) -> Solution:
-        end, steps, objective, slope, _ = self.outcome
-        left = np.linalg.norm(self._work.best_residual, axis=1)[None]
-        values, base = self.state.values[None], self.state.base[None]
+        outcome = np.array([self.outcome], dtype=np.float64)
+        residual = self._arena.work.best_residual[None]
+        return self._answer(self.state.values[None], self.state.base[None], residual, outcome, seconds)
+
+    def _answer(self, values: Array, base: Array, residual: Array, outcome: Array, seconds: float) -> Solution:
         touched = joints_at_limits(self.model, values)
+        ends = outcome[:, 0].astype(int)
         return Solution(
             self.model.values_to_pose(values, base),
             self.problem.names,
-            left,
-            np.array([steps], dtype=np.int64),
+            np.sqrt((residual * residual).sum(axis=-1)),
+            outcome[:, 1].astype(np.int64),
             touched,
             seconds,
-            (status_word(end, touched[0]),),
-            {"objective": objective, "projected_gradient": slope},
+            tuple(status_word(int(end), bool(touched[t].any())) for t, end in enumerate(ends)),
+            {"objective": float(outcome[:, 2].mean()), "projected_gradient": float(outcome[:, 3].max(initial=0.0))},
         )
 
     def _goal_index(self, name: str) -> int:
@@ -227,12 +302,12 @@ class Solver:
         return {*self.model.rig.names, *self.model.rig.roles, *(getattr(g, "joint", "") for g in self.problem.rows)}
 
 
-def status_word(end: int, touched: BoolArray) -> str:
+def status_word(end: int, touched: bool) -> str:
     """Name the end of a solve: goals met, held off by limits, out of reach, or no further descent found."""
     if end == REACHED:
         return "reached"
     if end == STATIONARY:
-        return "limited" if touched.any() else "unreachable"
+        return "limited" if touched else "unreachable"
     return "stalled"
 
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def"
-# ruff: noqa: ANN001, ANN202
+# ruff: noqa: ANN001, ANN201, ANN202
 """The compiled iterations: the projected second-order step, the published projected gradient, restarts, batches.
 
 Arguments as in `kernels.py`. Nothing is allocated inside an iteration.
@@ -7,20 +7,17 @@ Arguments as in `kernels.py`. Nothing is allocated inside an iteration.
 
 import math
 
-import numba
 import numpy as np
 
 from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, REACHED, STALLED, STATIONARY
-from mimik.solve.projected.kernels import FAST, evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
+from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
 
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
 
-ARMIJO_SIGMA, ARMIJO_BETA, ARMIJO_STALL = 1e-4, 0.5, 1e-9
-"""Sufficient decrease and shrinkage of the published line search (40), and the relative decrease at which it ends."""
-
 CURVED = 1e-3
 """Metres (radians) of residual from which the bending of the goals' paths enters the step."""
+
 
 @kernel
 def step_room(m, theta, w):
@@ -28,7 +25,7 @@ def step_room(m, theta, w):
     worst = 0.0
     for j in range(m.parents.shape[0]):
         cone = m.cone[j] if m.kind[j] == BALL else np.inf
-        for k in range(m.count[j]):
+        for k in range(m.value_count[j]):
             v = m.first[j] + k
             low, high = m.lower[v] - theta[v], m.upper[v] - theta[v]
             if k < 2 and cone < np.inf:
@@ -161,7 +158,7 @@ def retract(m, theta, base, w):
     for j in range(m.parents.shape[0]):
         v, kind = m.first[j], m.kind[j]
         if kind == FREE:
-            v += m.count[j] - 3
+            v += m.value_count[j] - 3
             x, y, z = 0.0, 0.0, 0.0
             for k in range(3):
                 x, y = x + w.delta[v + k] * m.axes[v + k, 0], y + w.delta[v + k] * m.axes[v + k, 1]
@@ -176,7 +173,7 @@ def retract(m, theta, base, w):
             for k in range(m.first[j], v):
                 w.trial[k] = min(m.upper[k], max(m.lower[k], theta[k] + w.delta[k]))
             continue
-        for k in range(v, v + m.count[j]):
+        for k in range(v, v + m.value_count[j]):
             w.trial[k] = theta[k] + w.delta[k]
         if kind == BALL and m.cone[j] < np.inf:
             swing = math.sqrt(theta[v] * theta[v] + theta[v + 1] * theta[v + 1])
@@ -190,7 +187,7 @@ def retract(m, theta, base, w):
 def limit_joint(m, j, theta):
     """Project a joint's values onto its limits: the nearest point of box and cone."""
     first = m.first[j]
-    for k in range(first, first + m.count[j]):
+    for k in range(first, first + m.value_count[j]):
         theta[k] = min(m.upper[k], max(m.lower[k], theta[k]))
     if m.kind[j] == BALL and m.cone[j] < np.inf:
         swing = math.sqrt(theta[first] * theta[first] + theta[first + 1] * theta[first + 1])
@@ -274,7 +271,7 @@ def minimise(m, g, s, theta, base, w):
 def start_values(m, s, natural, natural_base, theta, base, w):
     """Move the start a share of the way to the natural pose, inside the limits."""
     for j in range(m.parents.shape[0]):
-        first, last = m.first[j], m.first[j] + m.count[j]
+        first, last = m.first[j], m.first[j] + m.value_count[j]
         for k in range(first, last):
             theta[k] += s.pull * (natural[k] - theta[k]) if not m.slides[k] else 0.0
         if m.kind[j] == FREE:
@@ -291,7 +288,7 @@ def start_values(m, s, natural, natural_base, theta, base, w):
 
 @kernel
 def _scatter(m, natural, slid, theta, seed, spread):
-    """Draw values around the natural pose, inside the limits, slides kept; repeatable by a small generator of its own."""
+    """Draw values around the natural pose, inside the limits, slides kept; repeatable by its own small generator."""
     state = np.uint64(seed)
     for v in range(theta.shape[0]):
         total = 0.0
@@ -303,7 +300,7 @@ def _scatter(m, natural, slid, theta, seed, spread):
         limit_joint(m, j, theta)
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
+@kernel
 def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
     """Solve one frame in place: from where the figure stands, and where that gets stuck from other starts.
 
@@ -312,7 +309,7 @@ def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
     Returns the end's code, iterations, objective, projected gradient norm, worst goal; residuals in w.best_residual.
     """
     start_values(m, s, natural, natural_base, theta, base, w)
-    pinned, best_f, best_end, best_slope, best_worst, steps = False, np.inf, STALLED, 0.0, 0.0, 0
+    pinned, best_f, best_end, best_slope, best_worst, steps, again = False, np.inf, STALLED, 0.0, 0.0, 0, 0
     for i in range(g.kind.shape[0]):
         pinned = pinned or g.pinned[i]
     for n in range(s.restarts + 1):
@@ -328,12 +325,14 @@ def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
                 break
         w.shift[:] = 0.0
         f = objective(g, s, theta, w)
+        if n > 0 and abs(f - best_f) < 0.02 * best_f:
+            again += 1  # another start ends at the same optimum
         if n == 0 or f < 0.98 * best_f:
             w.best[:] = theta
             w.best_base[:] = base
             w.best_residual[:] = w.residual
             best_f, best_end, best_slope, best_worst = f, end, slope, worst
-        if best_worst < STUCK or (n == 0 and worst < 1.3 * last_worst + STUCK):
+        if best_worst < STUCK or again >= 3 or (n == 0 and worst < 1.3 * last_worst + STUCK):
             break
     theta[:] = w.best
     base[:] = w.best_base
@@ -350,46 +349,3 @@ def _raise_multipliers(g, w):
                 left = max(left, abs(w.residual[i, k]) / g.reach[i])
                 w.shift[i, k] += w.residual[i, k]
     return left
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
-def solve_published(m, g, s, theta, base, w):
-    """The published method: projected gradient (39) with Armijo back-tracking along the projection arc (40).
-
-    theta <- P(theta - alpha grad f), alpha = beta^k the first for which
-    f(theta) - f(P(theta - alpha grad f)) >= sigma grad f . (theta - P(theta - alpha grad f)).
-    Returns what `solve_frame` returns.
-    """
-    w.trial[:] = theta
-    w.trial_base[:] = base
-    w.shift[:] = 0.0
-    f, alpha, worst, slope, iteration, expected, end = np.inf, 1.0, 0.0, 0.0, 0, 0.0, EXHAUSTED
-    while True:
-        value = evaluate(m, g, s, w.trial, w.trial_base, w)
-        if f == np.inf or f - value >= ARMIJO_SIGMA * expected:
-            slow = f < np.inf and f - value < ARMIJO_STALL * f
-            f, alpha = value, 1.0
-            theta[:] = w.trial
-            base[:] = w.trial_base
-            w.best_residual[:] = w.residual
-            worst = worst_goal(g, w)
-            find_gradient(m, g, s, theta, w)
-            slope = step_room(m, theta, w)
-            end = REACHED if worst < s.tolerance else STATIONARY if slope < s.gradient_tolerance else STALLED
-            if worst < s.tolerance or slope < s.gradient_tolerance or slow:
-                break
-            if iteration >= s.iterations:
-                end = EXHAUSTED
-                break
-            iteration += 1
-        else:
-            alpha *= ARMIJO_BETA
-            if alpha < 1e-14:
-                end = STALLED
-                break
-        expected = 0.0
-        for v in range(theta.shape[0]):
-            w.delta[v] = min(w.high[v], max(w.low[v], -alpha * w.gradient[v]))
-            expected -= w.gradient[v] * w.delta[v]
-        retract(m, theta, base, w)
-    return end, iteration, f, slope, worst

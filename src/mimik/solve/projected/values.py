@@ -11,12 +11,12 @@ from mimik.solve.projected.arrays import BALL, FREE, ModelArrays
 
 
 def values_to_pose(m: ModelArrays, values: Array, base: Array) -> tuple[Array, Array]:
-    """Return local rotations (..., J, 4) and translations (..., J, 3) of values (..., N) and base frames (..., J, 4)."""
+    """Return local rotations (..., J, 4) and places (..., J, 3) of values (..., N) and base frames (..., J, 4)."""
     batch = values.shape[:-1]
     rotations = np.empty((*batch, len(m.parents), 4))
     translations = np.broadcast_to(m.offsets, (*batch, *m.offsets.shape)).copy()
     for j in range(len(m.parents)):
-        v, last = int(m.first[j]), int(m.first[j] + m.count[j])
+        v, last = int(m.first[j]), int(m.first[j] + m.value_count[j])
         q = np.broadcast_to(m.rest[j], (*batch, 4))
         while v < last and m.slides[v]:
             translations[..., j, :] += values[..., v, None] * m.axes[v]
@@ -43,7 +43,7 @@ def pose_to_values(m: ModelArrays, rotations: Array, root: Array, translations: 
     values, base = np.zeros((*batch, len(m.owner))), np.zeros((*batch, len(m.parents), 4))
     base[..., 3] = 1.0
     for j in range(len(m.parents)):
-        v, last = int(m.first[j]), int(m.first[j] + m.count[j])
+        v, last = int(m.first[j]), int(m.first[j] + m.value_count[j])
         moved = root if j == 0 else m.offsets[j] if translations is None else translations[..., j, :]
         while v < last and m.slides[v]:
             values[..., v] = (moved - m.offsets[j]) @ m.axes[v]
@@ -61,10 +61,10 @@ def pose_to_values(m: ModelArrays, rotations: Array, root: Array, translations: 
 
 
 def limit_values(m: ModelArrays, values: Array) -> Array:
-    """Project values (..., N) onto the limits: nearest point of each joint's box and cone; no value ends beyond them."""
+    """Project values (..., N) onto the limits, the nearest point of each joint's box and cone."""
     inside = np.clip(values, m.lower, m.upper)
     for j in np.flatnonzero((m.kind == BALL) & np.isfinite(m.cone)):
-        v = m.first[j] + m.count[j] - 3
+        v = m.first[j] + m.value_count[j] - 3
         swing = np.sqrt(inside[..., v] ** 2 + inside[..., v + 1] ** 2)
         shrink = np.where(swing > m.cone[j], m.cone[j] / np.maximum(swing, 1e-300) * (1.0 - 4e-16), 1.0)
         inside[..., v : v + 2] *= shrink[..., None]
@@ -75,7 +75,7 @@ def limit_excess(m: ModelArrays, values: Array) -> float:
     """Return by how much any of the values (..., N) exceeds its limits, radians or metres; zero when none does."""
     worst = max(0.0, float((m.lower - values).max(initial=0.0)), float((values - m.upper).max(initial=0.0)))
     for j in np.flatnonzero((m.kind == BALL) & np.isfinite(m.cone)):
-        v = m.first[j] + m.count[j] - 3
+        v = m.first[j] + m.value_count[j] - 3
         swing = np.sqrt(values[..., v] ** 2 + values[..., v + 1] ** 2)
         worst = max(worst, float((swing - m.cone[j]).max(initial=0.0)))
     return worst

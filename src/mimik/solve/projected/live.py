@@ -1,0 +1,60 @@
+# mypy: disable-error-code="no-untyped-def"
+# ruff: noqa: ANN001, ANN201
+"""The compiled calls Python makes: one frame of a live solver, and thousands of frames or characters on all cores."""
+
+import numba
+
+from mimik.solve.projected.arena import goal_views, model_views, work_views
+from mimik.solve.projected.kernels import FAST
+from mimik.solve.projected.natural_kernels import network_views, predict_pose
+from mimik.solve.projected.steps import solve_frame
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
+def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles, s, theta, base, worst):
+    """Solve one frame in place from theta (N,) and base (J, 4); returns what `solve_frame` returns."""
+    m, i, f = model_views(sizes, ints, floats)
+    g, i, f = goal_views(sizes, ints, floats, i, f)
+    w = work_views(sizes, ints, floats, i, f)
+    net = network_views(net_sizes, net_ints, net_floats, net_singles)
+    if net_sizes[0] > 0:
+        predict_pose(m, net, g.target)
+    return solve_frame(m, g, s, theta, base, net.values, net.base, worst, w)
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST, parallel=True)
+def solve_many(
+    sizes,
+    ints,
+    floats,
+    net_sizes,
+    net_ints,
+    net_floats,
+    net_singles,
+    s,
+    targets,
+    theta,
+    base,
+    residual,
+    outcome,
+    chunks,
+):
+    """Solve B independent problems: targets (B, G, 4), theta (B, N) and base (B, J, 4) in place.
+
+    Each chunk works in a copy of the buffers, so that nothing is shared. residual (B, G, 3), outcome (B, 5).
+    """
+    count = targets.shape[0]
+    for c in numba.prange(chunks):
+        own_ints, own_floats = ints.copy(), floats.copy()
+        own_net, own_singles = net_floats.copy(), net_singles.copy()
+        m, i, f = model_views(sizes, own_ints, own_floats)
+        g, i, f = goal_views(sizes, own_ints, own_floats, i, f)
+        w = work_views(sizes, own_ints, own_floats, i, f)
+        net = network_views(net_sizes, net_ints, own_net, own_singles)
+        for b in range(c * count // chunks, (c + 1) * count // chunks):
+            g.target[:] = targets[b]
+            if net_sizes[0] > 0:
+                predict_pose(m, net, g.target)
+            end, steps, f_end, slope, worst = solve_frame(m, g, s, theta[b], base[b], net.values, net.base, 0.0, w)
+            residual[b] = w.best_residual
+            outcome[b, 0], outcome[b, 1], outcome[b, 2], outcome[b, 3], outcome[b, 4] = end, steps, f_end, slope, worst

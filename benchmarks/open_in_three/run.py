@@ -25,7 +25,13 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = ("three@0.187", "@pixiv/three-vrm@3", "@pixiv/three-vrm-animation@3", "playwright-core", "gltf-validator@2")
+PACKAGES = (
+    "three@0.187",
+    "@pixiv/three-vrm@3",
+    "@pixiv/three-vrm-animation@3",
+    "playwright-core",
+    "gltf-validator@2.0.0-dev.3.10",
+)
 RIGS = ("humanoid", "smpl", "mixamo", "ue5", "vrm", "cmu")
 AVATARS = ("humanoid", "smpl", "mixamo", "vrm")  # the rigs whose moving joints are all bones of VRM
 MOTIONS = ("walk", "cartwheel")
@@ -66,7 +72,10 @@ def install(folder: Path) -> Path:
     if not (folder / "node_modules" / "gltf-validator").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text("{}")
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", *PACKAGES], cwd=folder, check=True)
+        command = ["npm", "install", "--no-audit", "--no-fund", *PACKAGES]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{done.stderr[-2000:]}\nnpm could not install the packages")
     return folder
 
 

@@ -100,14 +100,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=usual.steps)
-    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--minutes", type=float, help="stop after this time; --resume goes on")
+    parser.add_argument("--finish-minutes", type=float, help="end the schedule by the clock")
     parser.add_argument("--lr", type=float, default=usual.learning_rate)
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--no-graph", action="store_true")
     given = parser.parse_args()
     config = TrainConfig(
-        steps=given.steps, minutes=given.minutes, learning_rate=given.lr, bf16=given.bf16, cuda_graph=not given.no_graph
+        steps=given.steps,
+        minutes=given.minutes,
+        finish_minutes=given.finish_minutes,
+        learning_rate=given.lr,
+        bf16=given.bf16,
+        cuda_graph=not given.no_graph,
     )
     torch.manual_seed(config.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -97,3 +97,11 @@ def test_learning_rate_warms_up_and_comes_down():
     assert max(rates) == pytest.approx(1e-3)
     assert rates[-1] == pytest.approx(1e-5, rel=0.01)
     assert learning_rate(900, replace(config, schedule="constant")) == 1e-3
+
+
+def test_the_clock_can_end_the_schedule(poses, tmp_path):
+    config = TrainConfig(steps=1000, warmup=0, finish_minutes=1.0)
+    assert learning_rate(10, config, 60.0) == pytest.approx(1e-5)
+    assert learning_rate(10, config, 30.0) == pytest.approx(5.05e-4, rel=0.01)
+    _, state = run(poses, tmp_path / "run", replace(SHORT, finish_minutes=0.0))
+    assert state.step == 0

@@ -34,10 +34,11 @@ class TrainConfig:
     fk_weight: float = 0.1
     steps: int = 60_000
     minutes: float | None = None  # wall clock of this call, after which the run is saved and may be resumed
+    finish_minutes: float | None = None  # the schedule ends here by the clock, where `steps` would take longer
     warmup: int = 500
     schedule: Literal["cosine", "constant"] = "cosine"
     validate_every: int = 1000
-    patience: int = 15  # validations without a better MPJAE before stopping
+    patience: int = 25  # validations without a better MPJAE before stopping
     save_every_s: float = 120.0
     seed: int = 0
     bf16: bool = False  # run the network, not the geometry, in bfloat16; for large networks on CUDA
@@ -84,13 +85,13 @@ def train(
     step_once = make_step(network, space, train_data, optimizer, config)
     began, saved = time.monotonic(), time.monotonic()
     earlier, loss_sum, summed = state.seconds, torch.zeros((), device=device), 0
-    while state.step < config.steps and state.stale < config.patience:
+    while not finished(state, config):
         network.train()
-        set_learning_rate(optimizer, learning_rate(state.step, config))
+        set_learning_rate(optimizer, learning_rate(state.step, config, state.seconds))
         loss_sum += step_once(train_data.draw(config.batch, draws))
         state.step, summed = state.step + 1, summed + 1
-        if state.step % config.validate_every == 0 or state.step == config.steps:
-            state.seconds = earlier + time.monotonic() - began
+        state.seconds = earlier + time.monotonic() - began
+        if state.step % config.validate_every == 0 or finished(state, config):
             error = measure(network, val_data, space)
             row = _note(state, error, float(loss_sum) / summed, config)
             loss_sum, summed = torch.zeros_like(loss_sum), 0
@@ -112,13 +113,21 @@ def train(
     return state
 
 
-def learning_rate(step: int, config: TrainConfig) -> float:
+def finished(state: RunState, config: TrainConfig) -> bool:
+    """Say whether a run has come to its end: by steps, by the clock, or because it no longer gets better."""
+    late = config.finish_minutes is not None and state.seconds >= 60.0 * config.finish_minutes
+    return late or state.step >= config.steps or state.stale >= config.patience
+
+
+def learning_rate(step: int, config: TrainConfig, seconds: float = 0.0) -> float:
     """Return the rate at a step: linear warm-up, then constant or half a cosine down to a hundredth."""
     if step < config.warmup:
         return config.learning_rate * (step + 1) / config.warmup
     if config.schedule == "constant":
         return config.learning_rate
     done = (step - config.warmup) / max(1, config.steps - config.warmup)
+    if config.finish_minutes is not None:
+        done = min(1.0, max(done, seconds / (60.0 * config.finish_minutes)))
     return config.learning_rate * (0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * done)))
 
 
@@ -244,7 +253,14 @@ def _save(
 
 
 def _note(state: RunState, error: PoseError, loss: float, config: TrainConfig) -> CurveRow:
-    row = CurveRow(state.step, loss, error.mpjae_deg, error.mpjpe_mm, learning_rate(state.step, config), state.seconds)
+    row = CurveRow(
+        state.step,
+        loss,
+        error.mpjae_deg,
+        error.mpjpe_mm,
+        learning_rate(state.step, config, state.seconds),
+        state.seconds,
+    )
     state.curve.append(row)
     if error.mpjae_deg < state.best_mpjae_deg:
         state.best_mpjae_deg, state.best_step, state.stale = error.mpjae_deg, state.step, 0

@@ -131,7 +131,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--space", choices=("bone", "world", "local"), default="bone")
     parser.add_argument("--steps", type=int, default=usual.steps)
-    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--minutes", type=float, help="stop after this time; --resume goes on")
+    parser.add_argument("--finish-minutes", type=float, help="end the schedule by the clock")
     parser.add_argument("--batch", type=int, default=usual.batch)
     parser.add_argument("--lr", type=float, default=usual.learning_rate)
     parser.add_argument("--validate-every", type=int, default=usual.validate_every)
@@ -140,7 +141,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--no-graph", action="store_true", help="do not capture the step as a CUDA graph")
     given = parser.parse_args(arguments)
     config = TrainConfig(
-        batch=given.batch, learning_rate=given.lr, steps=given.steps, minutes=given.minutes, seed=given.seed,
+        batch=given.batch, learning_rate=given.lr, steps=given.steps, minutes=given.minutes,
+        finish_minutes=given.finish_minutes, seed=given.seed,
         validate_every=given.validate_every, cuda_graph=not given.no_graph,
     )  # fmt: skip
     train_ikgat(

@@ -172,6 +172,14 @@ def test_broken_files_are_one_clear_error(tmp_path, change, message):
         read_clip(tmp_path / "a.npz")
 
 
+def test_no_frames(tmp_path):
+    save(tmp_path / "a.npz", amass_arrays(frames=0))
+    clip = read_clip(tmp_path / "a.npz")
+    assert clip.rotations.shape == (0, 52, 4)
+    write_clip(clip, tmp_path / "b.npz")
+    assert read_clip(tmp_path / "b.npz").frame_count == 0
+
+
 def test_options_that_are_none(tmp_path):
     clip = sample_clip(builtin_rig("smpl"), "walk", seconds=0.2)
     with pytest.raises(OptionError, match="smplh"):

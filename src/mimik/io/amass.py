@@ -108,7 +108,7 @@ def write_clip(clip: Clip, path: Path, *, kind: SmplKind = "smplh", up: str = "z
     rotations[:, 0] = quat_mul(matrix_to_quat(turn.T), rotations[:, 0])
     trans = root @ turn - mean_pelvis(kind)
     arrays = {
-        "poses": quat_to_rotvec(rotations).reshape(len(rotations), -1),
+        "poses": quat_to_rotvec(rotations).reshape(len(rotations), 3 * len(names)),
         "trans": trans,
         "betas": np.zeros(16),
         "gender": np.array("neutral"),
@@ -135,9 +135,10 @@ def _poses(arrays: Arrays, path: Path) -> tuple[Array, str]:
     if len(bad):
         raise FileError(path, "poses are not finite angles", frame=int(bad[0]))
     kind = _WIDTHS[poses.shape[1]]
-    full = np.zeros((len(poses), 3 * len(JOINT_NAMES[kind])))
+    joints = len(JOINT_NAMES[kind])
+    full = np.zeros((len(poses), 3 * joints))
     full[:, : poses.shape[1]] = poses
-    return full.reshape(len(poses), -1, 3), kind
+    return full.reshape(len(poses), joints, 3), kind
 
 
 def _joined_parts(arrays: Arrays, path: Path) -> Array:

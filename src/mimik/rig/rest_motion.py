@@ -31,6 +31,7 @@ _FORWARD = np.array([0.0, 0.0, 1.0])
 _ON_AXIS = np.cos(np.deg2rad(4.0))
 _ELBOW_TILT = np.deg2rad(30.0)  # of the hinge from the vertical, palms down: the forearm bends forwards and up
 _ROUND = np.deg2rad(35.0)
+_FLAT = np.deg2rad(7.0)
 _TRUE_HINGE = np.deg2rad(6.0)  # wander of the axis in the lower joint of an elbow or knee without pronation
 _SAME_AXES = np.deg2rad(75.0)
 
@@ -100,7 +101,9 @@ class TPoseFromMotion:
         chain = ("pelvis", "spine1", "spine2", "spine3", "neck", "head")
         joint = self.roles[role]
         below = [self.roles[r] for r in chain[: chain.index(role)] if r in self.roles]
-        q = self._follow(joint, below[-1])
+        # heads look about: followed from the trunk as well, the estimate nearest to right angles wins
+        leaders = {below[-1], below[0]} if role in ("neck", "head") else {below[-1]}
+        q = min((self._follow(joint, b) for b in sorted(leaders)), key=lambda e: nearest_right_angles(e)[1])
         left = (
             self._across(joint, "shoulder" if "left_shoulder" in self.roles else "collar") if role == "spine3" else None
         )
@@ -194,7 +197,7 @@ class TPoseFromMotion:
                 self.known[joint] = self._follow(joint, self._solved_above(joint))
                 continue
             across = nearest_axis(across) if np.abs(across).max() > np.cos(np.deg2rad(20.0)) else across
-            self.known[joint] = two_axes(across, _LEFT, up, _UP)
+            self.known[joint] = rounded(two_axes(across, _LEFT, up, _UP), within=_FLAT)
 
     def _solved_above(self, joint: int) -> int:
         while joint > 0:
@@ -224,18 +227,23 @@ def two_axes(first: Array, first_target: Array, second: Array, second_target: Ar
     return quat_mul(quat_inv(_frame(first_target, second_target)), _frame(first, second))
 
 
-def rounded(q: Array, bone: tuple[Array, Array] | None = None) -> Array:
-    """Round a rotation (4,) to right angles when it is near; a `bone` and its target direction then hold exactly.
+def rounded(q: Array, bone: tuple[Array, Array] | None = None, *, within: float = _ROUND) -> Array:
+    """Round a rotation (4,) to right angles when it is `within` (radians); a `bone` then points at its target exactly.
 
     A bone that lies off every local axis has an angle of its own, and keeps the rotation from being rounded.
     """
-    matrix = quat_to_matrix(q)
-    nearest = max(RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix)))
-    away = np.arccos(np.clip((np.trace(nearest.T @ matrix) - 1.0) / 2.0, -1.0, 1.0))
-    if away > _ROUND or (bone is not None and np.abs(bone[0]).max() < _ON_AXIS):
+    nearest, away = nearest_right_angles(q)
+    if away > within or (bone is not None and np.abs(bone[0]).max() < _ON_AXIS):
         return q
-    result = matrix_to_quat(nearest)
+    result = nearest
     return result if bone is None else quat_mul(quat_between(quat_apply(result, bone[0]), bone[1]), result)
+
+
+def nearest_right_angles(q: Array) -> tuple[Array, float]:
+    """Return the rotation by right angles nearest to a rotation (4,), and how far away it is in radians."""
+    matrix = quat_to_matrix(q)
+    nearest = matrix_to_quat(max(RIGHT_ANGLES, key=lambda m: float(np.trace(m.T @ matrix))))
+    return nearest, float(geodesic(nearest, q))
 
 
 def nearest_axis(direction: Array) -> Array:
@@ -262,7 +270,7 @@ def planted_frames(toe: Array, ankle: Array) -> BoolArray:
     """
     speed = np.linalg.norm(np.gradient(toe, axis=0), axis=-1) + np.linalg.norm(np.gradient(ankle, axis=0), axis=-1)
     score = _rank(toe[:, 1]) + _rank(ankle[:, 1]) + _rank(speed)
-    return np.asarray(score <= np.quantile(score, 0.3))
+    return np.asarray(score <= np.quantile(score, 0.15))
 
 
 def _rank(values: Array) -> Array:

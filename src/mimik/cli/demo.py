@@ -39,12 +39,13 @@ def demo(
     for name, suffix in _STEPS:
         carried, report = retarget(clip, load_rig(name))
         path = out / f"{name}{suffix}"
-        notes += [*report.notes, *write_for(carried, path)]
+        notes += [f"{path.name}: {note}" for note in (*report.notes, *write_for(carried, path))]
         clips.append(carried)
         said.print(f"wrote  {path}  ({carried.rig.joint_count} joints, feet slide {report.slide_cm_s[2]:.1f} cm/s)")
     for path in _pictures(clips, out):
         said.print(f"drew   {path}")
     print_notes(notes)
+    said.print(f"next   mimik view {out / 'ue5.glb'}     mimik info {out / 'vrm.vrma'}", markup=False)
     if view:
         _open_viewer(clips)
 

@@ -158,7 +158,7 @@ def _rows(source: Rig, target: Rig) -> tuple[RetargetRow, ...]:
             how = "carried" if pair[0] else "follows its neighbours" if role in BODY_ROLES else "rests on its parent"
             rows.append(RetargetRow(role, pair[0], pair[1], how))
         elif pair[0]:
-            rows.append(RetargetRow(role, pair[0], "", "taken over by its children" if role in BODY_ROLES else "lost"))
+            rows.append(RetargetRow(role, pair[0], "", "the target has none"))
     mapping, roled = role_map(target), set(target.roles.values())
     for j, name in enumerate(target.names):
         if j not in roled:

@@ -24,7 +24,12 @@ _FILLED_CONFIDENCE = 0.6
 _HALVED_AFTER_SECONDS = 0.15
 _LEAST_CONFIDENCE = 0.02
 _LIMB_SITES = ("elbow", "wrist", "knee", "ankle")
-_TRUNK = ("left_hip", "right_hip", "left_shoulder", "right_shoulder")
+_TRUNK = (
+    ("left_hip", "left_front_waist"),
+    ("right_hip", "right_front_waist"),
+    ("left_shoulder", "left_shoulder_top"),
+    ("right_shoulder", "right_shoulder_top"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,7 @@ def fill(positions: Array, layout: Layout, fps: float) -> Array:
 
 def _fill_trunk(positions: Array, layout: Layout) -> None:
     """Fill hips and shoulders relative to the middle of those seen, then what is left through time."""
-    trunk = [k for site in _TRUNK if (k := layout.point(site)) is not None]
+    trunk = [k for k in _trunk(layout) if k is not None]
     before = positions[:, trunk].copy()
     for i, k in enumerate(trunk):
         others = np.delete(before, i, axis=1)
@@ -202,9 +207,14 @@ def _fill_relative(
     positions[rows, k] = found[rows]
 
 
+def _trunk(layout: Layout) -> list[int | None]:
+    """Return the points at the four corners of the trunk: joint centres, or else the markers near them."""
+    return [next((k for site in sites if (k := layout.point(site)) is not None), None) for sites in _TRUNK]
+
+
 def _trunk_frames(positions: Array, layout: Layout) -> Array | None:
     """Return (T, 3, 3) axes left, up, forward of the trunk as columns; None where the layout or the take lacks it."""
-    trunk = [layout.point(site) for site in _TRUNK]
+    trunk = _trunk(layout)
     if any(k is None for k in trunk):
         return None
     left_hip, right_hip, left_shoulder, right_shoulder = (positions[:, k] for k in trunk)
@@ -220,7 +230,7 @@ def _trunk_frames(positions: Array, layout: Layout) -> Array | None:
 
 def _order(layout: Layout) -> list[tuple[int, int | None]]:
     """Return (point, parent) of all points but the trunk's, parents first."""
-    trunk = {layout.point(site) for site in _TRUNK}
+    trunk = set(_trunk(layout))
     parent_of = {int(k): int(p) for k, p in layout.bones()[::-1]}
     left = [k for k in range(len(layout.names)) if k not in trunk]
     done = {k for k in trunk if k is not None}

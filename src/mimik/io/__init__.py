@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mimik.errors import FileError
+from mimik.errors import FileError, OptionError, one_of
 
 if TYPE_CHECKING:
     from mimik.goals.keypoints import Keypoints
@@ -78,13 +79,30 @@ def _modules(path: str | os.PathLike[str]) -> list[Any]:
 
 
 def _call(path: str | os.PathLike[str], function: str, what: str, options: dict[str, Any], *subject: Any) -> Any:
-    """Call the first module of the suffix that offers `function` and, for reading, whose `sniff` accepts the file."""
+    """Call the first module of the suffix that offers `function` and, for reading, whose `sniff` accepts the file.
+
+    The option `format` names the module instead, where several share a suffix.
+    """
     modules = [m for m in _modules(path) if hasattr(m, function)]
     if not modules:
         verb = "written to" if function.startswith("write") else "read from"
         raise FileError(path, f"{what} cannot be {verb} {Path(path).suffix or 'a folder'}")
+    if (wanted := options.pop("format", None)) is not None:
+        names = [m.__name__.rpartition(".")[2] for m in modules]
+        if wanted not in names:
+            raise OptionError(one_of(f"format of {Path(path).suffix or 'a folder'} for {what}", wanted, names))
+        modules = [modules[names.index(wanted)]]
     if len(modules) > 1 and function.startswith("read"):
         accepting = [m for m in modules if m.sniff(Path(path))]
         modules = accepting or modules[-1:]
     chosen = getattr(modules[0], function)
+    _check_options(chosen, modules[0].__name__.rpartition(".")[2], options)
     return chosen(*subject, Path(path), **options)
+
+
+def _check_options(chosen: Any, module: str, options: dict[str, Any]) -> None:
+    parameters = inspect.signature(chosen).parameters.values()
+    valid = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    unknown = [name for name in options if name not in valid]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        raise OptionError(one_of(f"option of {module} files", unknown[0], valid))

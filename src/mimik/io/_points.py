@@ -170,7 +170,8 @@ def _layout(
     except LayoutError as error:
         if told or mapping:
             raise FileError(path, str(error)) from None
-        notes.append(f"layout not recognised: {error}")
+        what = str(error).split(". ")[0]
+        notes.append(f"layout not recognised: {what}; settle it with layout= or mapping=")
         return None
     notes += layout.notes
     return layout

@@ -23,7 +23,9 @@ from mimik.motion.measures import (
 )
 from mimik.motion.sample import sample_clip
 from mimik.motion.twist import continuous_twist, free_twists
+from mimik.rig.limits import JointRange, Limits
 from mimik.rotation import geodesic, quat_apply, quat_between, quat_inv, quat_mul, quat_to_matrix, rotvec_to_quat
+from mimik.solve.solution import Solution
 from tests.builders import SEED, random_quats
 from tests.motion.bodies import humanoid, turned_axes
 
@@ -147,9 +149,20 @@ def test_joints_whose_twist_shows_are_not_free():
     assert free[RIG.roles["left_shoulder"]] and free[RIG.roles["head"]]
 
 
-def test_limit_hits_of_a_clip_without_solution():
-    touched, count = limit_hits(WALK)
-    assert touched.shape == WALK.rotations.shape[:2] and not count.any()
+def test_limit_hits():
+    assert not limit_hits(replace(WALK, rig=RIG.with_limits(None))).any()
+    knee = RIG.names[RIG.roles["left_knee"]]
+    stiff = RIG.with_limits(Limits({knee: JointRange.hinge([1.0, 0.0, 0.0], 0.0, np.radians(30.0))}))
+    hits = limit_hits(replace(WALK, rig=stiff))
+    bend = np.degrees(geodesic(WALK.rotations[:, RIG.roles["left_knee"]], [0, 0, 0, 1.0]))
+    assert np.array_equal(
+        hits[:, RIG.roles["left_knee"]][np.abs(bend - 31) > 0.5], (bend > 31)[np.abs(bend - 31) > 0.5]
+    )
+    hits[:, RIG.roles["left_knee"]] = False
+    assert not hits.any()
+    touched = np.zeros(WALK.rotations.shape[:2], dtype=bool)
+    touched[3, 4] = True
+    assert np.array_equal(limit_hits(replace(WALK, solution=Solution(WALK.pose(), limits_touched=touched))), touched)
 
 
 def test_shortest_turn_between_bones_has_no_twist():

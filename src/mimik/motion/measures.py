@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mimik._types import Array, ArrayLike, BoolArray, IntArray
+from mimik._types import Array, ArrayLike, BoolArray
 from mimik.motion.clip import Clip
 from mimik.motion.contacts import FOOT_ROLES, FootContacts, clip_contacts, foot_points
 from mimik.rig.rig import Rig
@@ -180,12 +180,17 @@ def _turned(clip: Clip, q_world: Array) -> Array:
     return quat_mul(q_world, quat_inv(clip.rig.q_world_tpose))
 
 
-def limit_hits(clip: Clip) -> tuple[BoolArray, IntArray]:
-    """Return where the solver that made the clip touched a joint limit (T, J), and how often each joint did (J,).
+def limit_hits(clip: Clip, *, beyond_deg: float = 1.0) -> BoolArray:
+    """Return where joints stand on a limit (T, J) as the clip's solver found it, else where they stand beyond one.
 
-    All False for a clip that no solver made.
+    beyond_deg  degrees a joint may exceed its range unnoticed. All False on a rig without limits.
     """
-    touched = np.zeros(clip.rotations.shape[:2], dtype=bool)
-    if clip.solution is not None:
-        touched |= np.asarray(clip.solution.limits_touched, dtype=bool)
-    return touched, touched.sum(axis=0)
+    if clip.solution is not None and clip.solution.limits_touched.shape == clip.rotations.shape[:2]:
+        return clip.solution.limits_touched
+    if clip.rig.limits is None or not clip.frame_count:
+        return np.zeros(clip.rotations.shape[:2], dtype=np.bool_)
+    from mimik.solve.projected.model import build_model
+
+    model = build_model(clip.rig)
+    inside = model.values_to_pose(*model.pose_to_values(clip.pose()))
+    return np.asarray(geodesic(inside.rotations, clip.rotations) > np.radians(beyond_deg))

@@ -52,6 +52,7 @@ def build_rig(
         skin=skin,
         rest_kind=tpose.kind,
         source=source,
+        hinge_turns=tpose.hinge_turns,
         notes=(*notes, *said, *tpose.notes),
     )
 

@@ -5,16 +5,22 @@ thigh or an upper arm is turned about itself where the rest pose says nothing, o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mimik._types import Array
-from mimik.rotation import quat_apply, quat_inv
+from mimik.rig.rig import Rig
+from mimik.rotation import quat_apply, quat_inv, quat_mul, rotvec_to_quat
 
 SIDES = (("left", 1.0), ("right", -1.0))
 LIMBS = (("hip", "knee", "ankle"), ("shoulder", "elbow", "wrist"))
 
+ELBOW_TILT = np.deg2rad(30.0)
+"""Angle of an elbow's hinge from the vertical in the T-pose, palms down: the forearm bends forwards and up."""
+
+_STEADY = np.deg2rad(15.0)  # wander of the axis beyond which it is no hinge
+_TRUE_HINGE = np.deg2rad(1.0)  # and in the forearm's frame, where pronation would show
 _BENT = np.sin(np.deg2rad(20.0))
 _FEWEST = 8
 
@@ -50,6 +56,54 @@ def measure_hinges(q_world: Array, p_world: Array, roles: Mapping[str, int]) -> 
                 if hinge is not None:
                     found[names[1]] = hinge
     return found
+
+
+def usual_hinge(role: str) -> tuple[Array, Array]:
+    """Return the bone's direction and the hinge's (3,) in the canonical T-pose, for `left_knee`, `right_elbow` ..."""
+    sign = 1.0 if role.startswith("left_") else -1.0
+    if role.endswith("_knee"):
+        return np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])
+    return np.array([sign, 0.0, 0.0]), np.array([0.0, -sign * np.cos(ELBOW_TILT), sign * np.sin(ELBOW_TILT)])
+
+
+def hinge_turns(roles: Mapping[str, int], q_world_tpose: Array, hinges: Mapping[str, Hinge]) -> dict[str, float]:
+    """Return role -> radians about its bone from where its hinge lies in this T-pose to where hinges usually lie.
+
+    Two rigs' T-poses may look alike and still differ in how an upper arm is turned about itself. The angle is given for
+    the joint above a hinge, and for the one below where that shows no pronation. Unsteady axes are left out.
+    """
+    turns = {}
+    for lower, hinge in hinges.items():
+        upper = lower.replace("knee", "hip").replace("elbow", "shoulder")
+        bone, usual = usual_hinge(lower)
+        limits = (_STEADY, _STEADY if lower.endswith("_knee") else _TRUE_HINGE)
+        for role, axis, wander, most in zip((upper, lower), (hinge.upper, hinge.lower), hinge.spread, limits):
+            if wander < most:
+                now = quat_apply(q_world_tpose[roles[role]], axis)
+                turns[role] = float(
+                    np.arctan2(bone @ np.cross(now, usual), now @ usual - (now @ bone) * (usual @ bone))
+                )
+    return turns
+
+
+def with_usual_hinges(rig: Rig) -> Rig:
+    """Return the rig with its T-pose's limbs turned about their bones so that knees and elbows bend as usual.
+
+    Networks infer twist from the plane in which a limb bends; on a rig whose hinges lie elsewhere their answer would be
+    off by a constant angle. Poses of the returned rig fit the rig itself: only what counts as zero twist differs.
+    """
+    if not rig.hinge_turns:
+        return rig
+    turn = np.zeros((rig.joint_count, 3))
+    owned = set(rig.roles.values())
+    by_joint = {rig.roles[role]: (role, angle) for role, angle in rig.hinge_turns.items() if role in rig.roles}
+    for joint in range(rig.joint_count):
+        if joint in by_joint:
+            role, angle = by_joint[joint]
+            turn[joint] = angle * usual_hinge(role.replace("hip", "knee").replace("shoulder", "elbow"))[0]
+        elif joint not in owned and rig.parents[joint] >= 0:
+            turn[joint] = turn[rig.parents[joint]]  # twist bones and the like ride on their bone
+    return replace(rig, q_world_tpose=quat_mul(rotvec_to_quat(turn), rig.q_world_tpose), hinge_turns={})
 
 
 def _measure(q_world: Array, p_world: Array, joints: list[int]) -> Hinge | None:

@@ -1,11 +1,12 @@
 """The canonical T-pose of any skeleton, whatever its rest: T, A, or a bind that is no pose at all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mimik._types import Array
+from mimik.rig.hinges import hinge_turns, measure_hinges
 from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.rest_motion import TPoseFromMotion
 from mimik.rig.rig import RestKind
@@ -22,10 +23,11 @@ _MOST_FRAMES = 1500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TPose:
-    """World rotations (J, 4) in the canonical T-pose, what the rest is, and what had to be guessed."""
+    """World rotations (J, 4) in the canonical T-pose, what the rest is, how hinges lie, what had to be guessed."""
 
     q_world: Array
     kind: RestKind
+    hinge_turns: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -33,31 +35,44 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
     """Find the canonical T-pose from the rest when it is a standing figure, else from the motion.
 
     A skeleton that is neither (no limbs recognised, or a bind that is no pose and no motion) keeps its rest as it is,
-    with a note that says so.
+    with a note that says so. With motion, where knees and elbows bend is measured too.
     """
     q_rest, p_rest = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, skeleton.offsets[0])
     stance = read_stance(p_rest, roles)
+    frames = None if motion is None or "pelvis" not in roles else _some_frames(skeleton, motion)
     if stance is not None:
         kind: RestKind = "T" if stance.arms_down < _T_BELOW else "A"
-        return TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind)
-    if motion is not None and len(motion[0]) and "pelvis" in roles:
-        return _from_motion(skeleton, roles, motion)
-    return TPose(q_rest, "arbitrary", ("the rest is no standing pose and there is no motion to learn it from",))
+        tpose = TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind)
+    elif frames is not None:
+        tpose = _from_motion(skeleton, roles, *frames)
+    else:
+        note = "the rest is no standing pose and there is no motion to learn it from"
+        tpose = TPose(q_rest, "arbitrary", notes=(note,))
+    if frames is None:
+        return tpose
+    turns = hinge_turns(roles, tpose.q_world, measure_hinges(*frames, roles))
+    return replace(tpose, hinge_turns=turns)
 
 
-def _from_motion(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion) -> TPose:
-    """Learn the T-pose from the motion: from a frame that shows it, else from how joints move."""
+def _some_frames(skeleton: Skeleton, motion: Motion) -> tuple[Array, Array] | None:
+    """Return world rotations (T, J, 4) and positions (T, J, 3) of at most some frames; None of an empty motion."""
     rotations, root, translations = motion
+    if not len(rotations):
+        return None
     step = max(1, len(rotations) // _MOST_FRAMES)
     moves = None if translations is None else translations[::step]
-    q_world, p_world = forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+    return forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+
+
+def _from_motion(skeleton: Skeleton, roles: Mapping[str, int], q_world: Array, p_world: Array) -> TPose:
+    """Learn the T-pose from the motion: from a frame that shows it, else from how joints move."""
     shown = _frame_in_tpose(p_world, roles)
     if shown is not None:
         t, stance = shown
         q = tpose_of_stance(skeleton, roles, q_world[t], p_world[t], stance.q_turn)
-        return TPose(q, "arbitrary", (f"the rest is no pose; frame {t * step} of the motion shows the T-pose",))
+        return TPose(q, "arbitrary", notes=("the rest is no pose; the T-pose stands in the motion",))
     q = TPoseFromMotion(skeleton, roles, q_world, p_world).solve()
-    return TPose(q, "arbitrary", ("the rest is no pose; the T-pose was learned from the motion",))
+    return TPose(q, "arbitrary", notes=("the rest is no pose; the T-pose was learned from the motion",))
 
 
 def _frame_in_tpose(p_world: Array, roles: Mapping[str, int]) -> tuple[int, Stance] | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mimik._types import Array, BoolArray
-from mimik.rig.hinges import SIDES, measure_hinges, robust_direction
+from mimik.rig.hinges import SIDES, measure_hinges, robust_direction, usual_hinge
 from mimik.rig.skeleton import Skeleton
 from mimik.rig.standing import RIGHT_ANGLES, hand_direction, unit_or_none
 from mimik.rotation import (
@@ -29,7 +29,6 @@ _UP = np.array([0.0, 1.0, 0.0])
 _LEFT = np.array([1.0, 0.0, 0.0])
 _FORWARD = np.array([0.0, 0.0, 1.0])
 _ON_AXIS = np.cos(np.deg2rad(4.0))
-_ELBOW_TILT = np.deg2rad(30.0)  # of the hinge from the vertical, palms down: the forearm bends forwards and up
 _ROUND = np.deg2rad(35.0)
 _FLAT = np.deg2rad(7.0)
 _TRUE_HINGE = np.deg2rad(6.0)  # wander of the axis in the lower joint of an elbow or knee without pronation
@@ -112,7 +111,7 @@ class TPoseFromMotion:
         self.known[joint] = rounded(q)
 
     def _leg(self, side: str) -> None:
-        self._two_bones(side, ("hip", "knee", "ankle"), -_UP, _LEFT)
+        self._two_bones(side, ("hip", "knee", "ankle"))
         self._foot(side)
 
     def _arm(self, side: str, sign: float) -> None:
@@ -121,15 +120,15 @@ class TPoseFromMotion:
         if collar is not None:
             joint = self.roles[f"{side}_collar"]
             self.known[joint] = rounded(self._following_bone(joint, collar, outwards))
-        bend = np.array([0.0, -sign * np.cos(_ELBOW_TILT), sign * np.sin(_ELBOW_TILT)])
-        self._two_bones(side, ("shoulder", "elbow", "wrist"), outwards, bend)
+        self._two_bones(side, ("shoulder", "elbow", "wrist"))
         wrist, elbow = self.roles.get(f"{side}_wrist"), self.roles.get(f"{side}_elbow")
         if wrist is not None and elbow is not None:
             self._like_above(wrist, self._hand(side, wrist, elbow), outwards)
 
-    def _two_bones(self, side: str, parts: tuple[str, str, str], target: Array, bend: Array) -> None:
-        """Solve a limb: bones along `target`, turned so that it bends about `bend`."""
+    def _two_bones(self, side: str, parts: tuple[str, str, str]) -> None:
+        """Solve a limb: bones in their canonical directions, turned so that it bends as limbs do."""
         upper, lower, end = (f"{side}_{part}" for part in parts)
+        target, bend = usual_hinge(lower)
         hinge = self.hinges.get(lower)
         bone = self._bone(upper, lower)
         if bone is not None:

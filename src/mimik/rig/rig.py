@@ -31,6 +31,7 @@ class Rig:
     roles          role -> joint index, for the joints that were recognised
     q_world_tpose  (J, 4) world orientation of every joint when the figure stands in the canonical T-pose, facing +Z
     rest_kind      what the skeleton's rest is: a T-pose, an A-pose, or an arbitrary bind
+    hinge_turns    role -> radians by which knees and elbows bend off the usual plane, see `rig.hinges`
     notes          what was guessed or is missing, for reports
     """
 
@@ -42,6 +43,7 @@ class Rig:
     skin: Skin | None = None
     rest_kind: RestKind = "T"
     source: Path | None = None
+    hinge_turns: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -55,6 +57,7 @@ class Rig:
                 raise RigError(f"role {role!r} names joint {joint}; this rig has joints 0 to {self.joint_count - 1}")
         object.__setattr__(self, "q_world_tpose", q)
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
+        object.__setattr__(self, "hinge_turns", MappingProxyType(dict(self.hinge_turns)))
         object.__setattr__(self, "notes", tuple(self.notes))
 
     @property
@@ -118,4 +121,3 @@ class Rig:
 
     def __repr__(self) -> str:
         return f"Rig({self.name!r}, {self.joint_count} joints, {len(self.roles)} roles, rest {self.rest_kind})"
-

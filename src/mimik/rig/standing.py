@@ -1,7 +1,8 @@
 """Read a standing figure: where it faces, how its limbs hang, and the canonical T-pose its bones swing to.
 
 The canonical T-pose faces +Z, upright; upper arm, forearm and hand along +-X, thigh and shin along -Y. Pelvis, spine,
-neck, head and collars stay as they stand; feet keep their soles as they stand; everything else rides on its parent.
+neck, head and collars stay as they stand; feet keep their soles as they stand and turn their toes to the front;
+everything else rides on its parent.
 """
 
 from collections.abc import Mapping
@@ -69,14 +70,14 @@ def tpose_of_stance(
     """
     upright = quat_apply(turn, positions)
     targets = _limb_targets(skeleton, roles, upright, quat_mul(turn, q_world))
-    kept = _feet_to_keep(roles, upright)
+    feet = _feet(roles, upright)
     change = np.tile([0.0, 0.0, 0.0, 1.0], (skeleton.joint_count, 1))  # (J, 4) from the upright pose to the T-pose
     for joint in range(1, skeleton.joint_count):
         carried = change[skeleton.parents[joint]]
-        if joint in kept:
-            continue
         change[joint] = carried
-        if joint in targets:
+        if joint in feet:
+            change[joint] = feet[joint]
+        elif joint in targets:
             direction, wanted = targets[joint]
             change[joint] = quat_mul(quat_between(quat_apply(carried, direction), wanted), carried)
     return quat_mul(change, quat_mul(turn, q_world))
@@ -135,22 +136,26 @@ def unit_or_none(vector: Array) -> Array | None:
     return vector / length if length > 1e-4 else None
 
 
-def _feet_to_keep(roles: Mapping[str, int], positions: Array) -> set[int]:
-    """Return the ankles whose feet stand flat on their own account, and so do not follow the shin's swing.
+def _feet(roles: Mapping[str, int], positions: Array) -> dict[int, Array]:
+    """Return ankle -> rotation (4,) of its foot to the T-pose: the sole as it stands, the toes straight to the front.
 
-    Where a splayed leg carries its foot with it (toes exactly in the leg's plane) the foot rides on the shin.
+    Where a splayed leg carries its foot with it (toes exactly in the leg's plane) the foot follows the shin first.
     """
-    kept = set()
+    turns = {}
     for side in _SIDES:
         shin = _bone(positions, roles, f"{side}_knee", f"{side}_ankle")
         foot = _bone(positions, roles, f"{side}_ankle", f"{side}_foot")
         if foot is None or shin is None:
             continue
-        after = quat_apply(quat_between(shin, _DOWN), foot)
+        swing = quat_between(shin, _DOWN)
+        after = quat_apply(swing, foot)
         rides = abs(after[0]) < 2e-3 and abs(foot[0]) > 2e-2
-        if not rides:
-            kept.add(roles[f"{side}_ankle"])
-    return kept
+        change = swing if rides else np.array([0.0, 0.0, 0.0, 1.0])
+        toes = quat_apply(change, foot)
+        if toes[2] > 0.3:
+            straight = rotvec_to_quat(np.array([0.0, -np.arctan2(toes[0], toes[2]), 0.0]))
+            turns[roles[f"{side}_ankle"]] = quat_mul(straight, change)
+    return turns
 
 
 def _body_frame(positions: Array, roles: Mapping[str, int]) -> tuple[Array, Array, Array] | None:

@@ -15,6 +15,7 @@ import onnxruntime
 
 from mimik._types import Array, ArrayLike
 from mimik.errors import FileError, GoalError
+from mimik.rig.hinges import with_usual_hinges
 from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
 from mimik.rig.role_space import ROLE_COUNT, role_map
@@ -66,7 +67,7 @@ def ikgat_rotations(positions: ArrayLike, *, path: Path | None = None, threads: 
 def ikgat_pose(positions: ArrayLike, rig: Rig, *, path: Path | None = None, threads: int = 1) -> LocalPose:
     """Return the rig's local pose for role positions (T, 22, 3); see `ikgat_rotations`."""
     rotations = ikgat_rotations(positions, path=path, threads=threads)
-    return role_map(rig).to_rig(rotations, np.asarray(positions)[:, 0])
+    return role_map(with_usual_hinges(rig)).to_rig(rotations, np.asarray(positions)[:, 0])
 
 
 def solve_ikgat(positions: ArrayLike, rig: Rig, *, path: Path | None = None, threads: int = 1) -> Solution:

@@ -148,8 +148,7 @@ def reach(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator
 def wave(body: SampleBody, seconds: float, fps: float, rng: np.random.Generator) -> Performance:
     """Raise a hand and wave."""
     p = standing(body, _frames(seconds, fps), fps)
-    side = int(rng.random() < 0.25)
-    side = LEFT if side else RIGHT
+    side = LEFT if rng.random() < 0.25 else RIGHT
     sign = 1.0 if side == LEFT else -1.0
     up = ease(p.t, 0.05 * seconds, 0.05 * seconds + 0.75) - ease(p.t, seconds - 0.95, seconds - 0.08)
     swing = np.sin(2 * np.pi * 1.75 * (p.t - 0.3)) * smooth(up**2, fps, 0.1)

@@ -195,6 +195,8 @@ def test_template_can_be_named_refused_and_must_fit(tmp_path):
         gltf.write_clip(other, tmp_path / "x.glb", template=path)
     with pytest.raises(OptionError, match="template=True"):
         gltf.write_clip(other, tmp_path / "x.glb", template=True)
+    with pytest.raises(OptionError, match="keeps its own rest"):
+        gltf.write_clip(clip, tmp_path / "x.glb", template=path, rest="tpose")
     assert not (tmp_path / "x.glb").exists()
     longer = clip.rig.with_offsets(clip.rig.offsets * 1.1)
     notes = gltf.write_clip(wiggle(longer), tmp_path / "longer.glb")

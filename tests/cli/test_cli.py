@@ -151,10 +151,10 @@ def test_mapping_files_go_either_way(capsys, files, tmp_path):
         (["convert", "{files}/walk.bvh", "{files}/out.xyz"], "suffix"),
         (["convert", "{files}/walk.bvh", "{files}/out.glb", "--rig", "mixmao"], "did you mean 'mixamo'"),
         (["convert", "{files}/walk.bvh", "{files}/out.glb", "--for", "blendre"], "did you mean 'blender'"),
-        (["convert", "{files}/walk.bvh", "{files}/out.glb", "--units", "cm"], "--units"),
+        (["convert", "{files}/walk.bvh", "{files}/out.glb", "--units", "cm"], "'units'"),
         (["convert", "{files}/walk.bvh", "{files}/out.glb", "--start", "9"], "lasts"),
         (["convert", "{files}/walk.bvh", "{files}/none/out.glb"], "none"),
-        (["info", "{files}/walk.glb", "--up", "z"], "--up"),
+        (["info", "{files}/walk.glb", "--up", "z"], "'up'"),
     ],
 )
 def test_an_error_is_one_clear_line(capsys, files, arguments, says):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mimik.errors import FileError, OptionError
+from mimik.errors import FileError
 
 if TYPE_CHECKING:
     from mimik.goals.keypoints import Keypoints
@@ -48,16 +47,8 @@ def open_rig(source: str, **options: Any) -> Rig:
 
 
 def call_with(function: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call a reader or writer with the options that are not None; raises OptionError for one the format has not."""
-    given = {name: value for name, value in options.items() if value is not None}
-    try:
-        return function(*arguments, **given)
-    except TypeError as error:
-        wrong = [name for name in given if f"unexpected keyword argument '{name}'" in str(error)]
-        if not wrong:
-            raise
-        place = next((Path(a).suffix or str(a) for a in arguments if isinstance(a, str | Path)), "this format")
-        raise OptionError(f"--{wrong[0].replace('_', '-')} means nothing for {place}") from None
+    """Call a reader or writer with the options that are not None."""
+    return function(*arguments, **{name: value for name, value in options.items() if value is not None})
 
 
 def read_roles(path: Path | None) -> dict[str, str] | None:
@@ -71,8 +62,3 @@ def read_roles(path: Path | None) -> dict[str, str] | None:
     if all(canonical_role(value) for value in pairs.values()) and not all(canonical_role(key) for key in pairs):
         pairs = {value: key for key, value in pairs.items()}
     return pairs
-
-
-def accepts(function: Callable[..., Any], option: str) -> bool:
-    """Say whether a function takes an option by name."""
-    return option in inspect.signature(function).parameters

@@ -29,7 +29,7 @@ class Performance:
     wrist       (T, 2, 2) bent to the palm, to the thumb        curl (T, 2) fingers, 0 open, 1 fist
     hand        (T, 2, 3) place of the wrist, where hand_weight (T, 2) is above 0
     hand_turn   (T, 2, 4) world rotation of the hand, where hand_turn_weight (T, 2) is above 0
-    foot        (T, 2, 3) place of the ankle; foot_yaw turned outward, foot_pitch toes up, foot_roll outer edge up (T, 2)
+    foot        (T, 2, 3) place of the ankle; foot_yaw outward, foot_pitch toes up, foot_roll outer edge up (T, 2)
     toe         (T, 2) pitch of the toes, up, in the world
     contact     (T, 2) the foot bears weight
     knee_out    (T, 2) how far the knees point out beside the feet and hips

@@ -22,17 +22,15 @@ def identity_quat(*batch: int) -> Array:
 
 def quat_mul(a: ArrayLike, b: ArrayLike) -> Array:
     """Compose rotations: `quat_mul(q_world_parent, q_parent_joint)` is q_world_joint."""
-    ax, ay, az, aw = np.moveaxis(np.asarray(a, dtype=np.float64), -1, 0)
-    bx, by, bz, bw = np.moveaxis(np.asarray(b, dtype=np.float64), -1, 0)
-    return np.stack(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ],
-        axis=-1,
-    )
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 1] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 2] = aw * bz + ax * by - ay * bx + az * bw
+    out[..., 3] = aw * bw - ax * bx - ay * by - az * bz
+    return out
 
 
 def quat_inv(q: ArrayLike) -> Array:
@@ -43,9 +41,15 @@ def quat_inv(q: ArrayLike) -> Array:
 def quat_apply(q: ArrayLike, v: ArrayLike) -> Array:
     """Rotate vectors (..., 3) by unit quaternions (..., 4); shapes broadcast."""
     q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-    u, w = q[..., :3], q[..., 3:]
-    t = 2.0 * np.cross(u, v)
-    return v + w * t + np.cross(u, t)
+    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    vx, vy, vz = v[..., 0], v[..., 1], v[..., 2]
+    # t = 2 u x v,  v + w t + u x t;  in components, since np.cross is slow for few vectors
+    tx, ty, tz = 2.0 * (y * vz - z * vy), 2.0 * (z * vx - x * vz), 2.0 * (x * vy - y * vx)
+    out = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), 3))
+    out[..., 0] = vx + w * tx + (y * tz - z * ty)
+    out[..., 1] = vy + w * ty + (z * tx - x * tz)
+    out[..., 2] = vz + w * tz + (x * ty - y * tx)
+    return out
 
 
 def quat_normalize(q: ArrayLike) -> Array:
@@ -162,7 +166,7 @@ def geodesic(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def quat_between(a: ArrayLike, b: ArrayLike) -> Array:
-    """Shortest rotation that turns direction a onto b; opposite directions turn about some normal, zero gives identity."""
+    """Shortest rotation turning direction a onto b; opposite directions turn about some normal, zero gives identity."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
     na, nb = np.linalg.norm(a, axis=-1, keepdims=True), np.linalg.norm(b, axis=-1, keepdims=True)
     valid = (na > 0.0) & (nb > 0.0)

@@ -21,8 +21,8 @@ ELBOW_TILT = np.deg2rad(30.0)
 
 _STEADY = np.deg2rad(15.0)  # wander of the axis beyond which it is no hinge
 _TRUE_HINGE = np.deg2rad(1.0)  # and in the forearm's frame, where pronation would show
-_BENT = np.sin(np.deg2rad(20.0))
-_FEWEST = 8
+_BENT = np.sin(np.deg2rad(25.0))
+_FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class Hinge:
 
 
 def measure_hinges(q_world: Array, p_world: Array, roles: Mapping[str, int]) -> dict[str, Hinge]:
-    """Return the hinge of each knee and elbow (by role) that bends at least 20 degrees in some frames.
+    """Return the hinge of each knee and elbow (by role) that bends at least 25 degrees in some frames.
 
     q_world (T, J, 4) and p_world (T, J, 3) are a motion in world axes. Only places are used to find the plane, so that
     pronation within an elbow joint does no harm to the upper axis.

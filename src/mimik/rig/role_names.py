@@ -7,7 +7,10 @@ from the hierarchy between pelvis, collars and head, whatever their joints are c
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from mimik.rig.joint_words import JointWord, read_names
+from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.roles import FINGERS
 from mimik.rig.skeleton import Skeleton
 
@@ -89,9 +92,27 @@ def _leg(skeleton: Skeleton, words: list[JointWord], side: str) -> Found:
     knee = pick("shin", "leg", below=thigh)
     ankle = pick("ankle", "foot", below=knee)
     toe = _medoid_toe(skeleton, words, side, ankle)
+    if toe is None and ankle is not None and knee is not None:
+        ankle, toe = _through_the_foot(skeleton, words, side, knee, ankle)
     if toe is None and ankle is not None and words[ankle].part == "ankle":
         toe = pick("foot", below=ankle)
     return _present(side, hip=thigh, knee=knee, ankle=ankle, foot=toe)
+
+
+def _through_the_foot(
+    skeleton: Skeleton, words: list[JointWord], side: str, knee: int, ankle: int
+) -> tuple[int, int | None]:
+    """Return ankle and toe base where the toes hang from joints of another name beside the one called foot.
+
+    The ankle is then the last joint on the way to the toes that stands where the foot does.
+    """
+    toe = _medoid_toe(skeleton, words, side, knee)
+    if toe is None:
+        return ankle, None
+    rest = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, np.zeros(3))[1]
+    way = trunk_chain(skeleton, knee, toe)[:-1]
+    beside = [j for j in way if np.linalg.norm(rest[j] - rest[ankle]) < 0.03 * np.linalg.norm(rest[knee] - rest[ankle])]
+    return (beside[-1] if beside else ankle), toe
 
 
 def _medoid_toe(skeleton: Skeleton, words: list[JointWord], side: str, ankle: int | None) -> int | None:
@@ -229,7 +250,13 @@ def _fingers(skeleton: Skeleton, words: list[JointWord], side: str, wrist: int) 
         finger = word.part if word.part in FINGERS else _numbered_finger(word, skeleton, words)
         if finger:
             chains.setdefault(finger, []).append(joint)
-    return {f"{side}_{finger}{k + 1}": j for finger, chain in chains.items() for k, j in enumerate(chain[:3])}
+    knuckles = {finger: chain[_metacarpals(finger, chain, words) :] for finger, chain in chains.items()}
+    return {f"{side}_{finger}{k + 1}": j for finger, chain in knuckles.items() for k, j in enumerate(chain[:3])}
+
+
+def _metacarpals(finger: str, chain: list[int], words: list[JointWord]) -> int:
+    """Return 1 where four joints of a finger are numbered from 0: the first then lies within the palm."""
+    return int(finger != "thumb" and len(chain) >= 4 and words[chain[0]].number[-1:] == (0,))
 
 
 def _numbered_finger(word: JointWord, skeleton: Skeleton, words: list[JointWord]) -> str:

@@ -4,8 +4,9 @@
 
 Peers: bvhio, upc-pymotion, pybvh (pip install bvhio upc-pymotion pybvh) and Blender's bpy (pip install bpy==5.0.1,
 Python 3.11, 1 GB). They may live in another environment, whose Python `--python` (or MIMIK_PEERS_PYTHON) names; the one
-that runs this file is used otherwise. Each tool runs alone in a fresh process, one thread, the best of `--repeat` runs
-counts. mimik's reading includes everything `load_clip` does: units, axes, roles, T-pose.
+that runs this file is used otherwise. Each tool runs alone in a fresh process, one thread; the best of `--repeat` runs
+counts. Reading ends with local rotations in memory: pybvh keeps Euler angles and is asked for quaternions, as the
+others give. mimik's reading includes everything `load_clip` does: units, axes, roles, T-pose.
 
 The gate: what each tool wrote must hold the same motion. mimik reads it and compares the distances between all joints
 over ten frames, which no turn or shift of the whole figure changes. The command fails when mimik's own file is off, or
@@ -186,7 +187,12 @@ def pybvh_tool() -> Tool:
 
     import pybvh
 
-    return version("pybvh"), pybvh.read_bvh_file, pybvh.write_bvh_file
+    def read(path: str) -> Any:
+        take = pybvh.read_bvh_file(path)
+        take.to_quat()
+        return take
+
+    return version("pybvh"), read, pybvh.write_bvh_file
 
 
 def bpy_tool() -> Tool:

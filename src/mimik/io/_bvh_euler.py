@@ -152,20 +152,22 @@ def _decompose(rotations, i, j, k, out):  # type: ignore[no-untyped-def]  # noqa
             ji, jj = 2.0 * (qi * qj + qk * w), 1.0 - 2.0 * (qi * qi + qk * qk)
             ki, kj = 2.0 * (qi * qk - qj * w), 2.0 * (qj * qk + qi * w)
             last_a, last_b, last_c = last[n, 0], last[n, 1], last[n, 2]
-            a = last_a
-            if jk * jk + kk * kk > _LOCKED_COSINE * _LOCKED_COSINE:
-                a = np.arctan2(-jk, kk)
+            cos_b = np.sqrt(jk * jk + kk * kk)
+            if cos_b > _LOCKED_COSINE:
+                a, sin_a, cos_a = np.arctan2(-jk, kk), -jk / cos_b, kk / cos_b
+            else:
+                a, sin_a, cos_a = last_a, np.sin(last_a), np.cos(last_a)
+            b = np.arctan2(sin_b, cos_a * kk - sin_a * jk)
+            c = sign * np.arctan2(cos_a * ji + sin_a * ki, cos_a * jj + sin_a * kj)
             best = np.inf
-            for branch in range(2):
-                a_try = a + branch * np.pi
-                sin_a, cos_a = np.sin(a_try), np.cos(a_try)
-                b_try = np.arctan2(sin_b, cos_a * kk - sin_a * jk)
-                c_try = sign * np.arctan2(cos_a * ji + sin_a * ki, cos_a * jj + sin_a * kj)
-                a_try += turn * np.rint((last_a - a_try) / turn)
-                b_try += turn * np.rint((last_b - b_try) / turn)
-                c_try += turn * np.rint((last_c - c_try) / turn)
-                cost = abs(a_try - last_a) + abs(b_try - last_b) + abs(c_try - last_c)
+            for half_turns in range(2):  # the same rotation is a + pi, pi - b, c + pi
+                if half_turns == 1:
+                    a, b, c = a + np.pi, np.pi - b, c + np.pi
+                a += turn * np.rint((last_a - a) / turn)
+                b += turn * np.rint((last_b - b) / turn)
+                c += turn * np.rint((last_c - c) / turn)
+                cost = abs(a - last_a) + abs(b - last_b) + abs(c - last_c)
                 if cost < best:
                     best = cost
-                    last[n, 0], last[n, 1], last[n, 2] = a_try, b_try, c_try
+                    last[n, 0], last[n, 1], last[n, 2] = a, b, c
             out[t, n, 0], out[t, n, 1], out[t, n, 2] = last[n, 0] * degree, last[n, 1] * degree, last[n, 2] * degree

@@ -50,12 +50,12 @@ def read_motion(text: BvhText, path: Path, *, figure: int | str, nan: NanRule) -
     parents = np.array([index.get(joint.parent, -1) for _, joint in joints], dtype=np.int64)
     offsets = np.array([joint.offset for _, joint in joints])
     tips = _tips([joint for _, joint in joints], parents, notes)
-    values = _frame_values(text, path, nan, notes)
+    values, has_nan = _frame_values(text, path, nan, notes)
     members = [joint for _, joint in joints]
     _check_scales(members, values, notes)
     rotations = channels_to_quats(values, *_rotation_columns(members))
     places = _places(members, values, offsets)
-    if not np.isfinite(values.sum()):
+    if has_nan:
         _repair(members, values, rotations, places, offsets)
     root = np.tile(offsets[0], (len(values), 1)) if 0 not in places else places.pop(0)
     translations = _all_places(places, offsets, len(values), root)
@@ -121,11 +121,11 @@ def _tips(joints: list[BvhJoint], parents: IntArray, notes: list[str]) -> Array:
     return tips
 
 
-def _frame_values(text: BvhText, path: Path, nan: NanRule, notes: list[str]) -> Array:
-    """Return the channel values (T, C) of all figures."""
+def _frame_values(text: BvhText, path: Path, nan: NanRule, notes: list[str]) -> tuple[Array, bool]:
+    """Return the channel values (T, C) of all figures, and whether some are not finite."""
     columns = text.column_count
     if columns == 0 or not text.has_motion:
-        return np.zeros((0, columns))
+        return np.zeros((0, columns)), False
     try:
         start, line = text.numbers_start, text.numbers_line
         parsed = parse_numbers(text.data, columns=columns, start=start, first_line=line)
@@ -138,7 +138,7 @@ def _frame_values(text: BvhText, path: Path, nan: NanRule, notes: list[str]) -> 
     if frames * joints > _JOINT_FRAMES_FREE + 2 * len(text.data):
         raise FileError(path, f"{frames} frames of {joints} joints are far more than its {columns} channels carry")
     _note_oddities(text, parsed, notes)
-    return parsed.values
+    return parsed.values, parsed.odd_line > 0
 
 
 def _check_size(values: Array, path: Path) -> None:

@@ -267,6 +267,8 @@ def planted_frames(toe: Array, ankle: Array) -> BoolArray:
 
     toe, ankle  (T, 3) places of the toe base and the ankle
     """
+    if len(toe) < 2:
+        return np.ones(len(toe), dtype=np.bool_)
     speed = np.linalg.norm(np.gradient(toe, axis=0), axis=-1) + np.linalg.norm(np.gradient(ankle, axis=0), axis=-1)
     score = _rank(toe[:, 1]) + _rank(ankle[:, 1]) + _rank(speed)
     return np.asarray(score <= np.quantile(score, 0.15))

@@ -143,8 +143,21 @@ def _arm(skeleton: Skeleton, words: list[JointWord], side: str) -> Found:
         above = pick("shoulder")
         collar = above if above is not None and above != shoulder and _above(skeleton, above, shoulder) else None
     elbow = pick("forearm", below=shoulder)
-    wrist = pick("wrist", "hand", below=elbow)
+    # in ASF skeletons `lwrist`, below `lradius`, only turns the forearm; `lhand` bends
+    carries_twist = elbow is not None and "radius" in skeleton.names[elbow].casefold()
+    wrist = pick(*(("hand", "wrist") if carries_twist else ("wrist", "hand")), below=elbow)
+    if wrist is not None:
+        wrist = _bending_hand(skeleton, words, wrist)
     return _present(side, collar=collar, shoulder=shoulder, elbow=elbow, wrist=wrist)
+
+
+def _bending_hand(skeleton: Skeleton, words: list[JointWord], wrist: int) -> int:
+    """Return the joint that bends the hand where the one called hand only turns it (`LeftFingerBase` in CMU's BVH)."""
+    for child in skeleton.children(wrist):
+        same_place = np.linalg.norm(skeleton.offsets[child]) < 1e-5
+        if same_place and words[child].part == "finger" and not words[child].number and skeleton.children(child):
+            return child
+    return wrist
 
 
 def _above(skeleton: Skeleton, upper: int, lower: int) -> bool:

@@ -65,7 +65,9 @@ def game_axes(rig):
     axes = np.tile(np.eye(3), (rig.joint_count, 1, 1))
     for role, joint in rig.roles.items():
         part = role.removeprefix("left_").removeprefix("right_")
-        limb = "leg" if part in ("hip", "knee") else "arm" if part in ("collar", "shoulder", "elbow", "wrist") else "trunk"
+        limb = (
+            "leg" if part in ("hip", "knee") else "arm" if part in ("collar", "shoulder", "elbow", "wrist") else "trunk"
+        )
         axes[joint] = np.stack(columns[limb], axis=-1) @ np.diag([1, 1, 1] if "right" not in role else [-1, 1, -1])
         if part in ("ankle", "foot"):
             axes[joint] = foot_axes(rig, joint) @ np.diag([1, 1, 1] if "right" not in role else [-1, 1, -1])

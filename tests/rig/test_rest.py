@@ -6,9 +6,9 @@ import pytest
 from mimik.motion.sample import medley
 from mimik.rig import LocalPose
 from mimik.rig.build import build_rig
-from mimik.rig.builtin import BUILTIN_RIGS, builtin_rig
+from mimik.rig.builtin import builtin_rig
 from mimik.rig.role_space import rig_to_role_rotations, role_rotations_to_rig
-from mimik.rotation import geodesic, identity_quat, quat_apply, quat_inv, quat_mul, rotvec_to_quat
+from mimik.rotation import geodesic, identity_quat, quat_inv
 from tests.rig.binds import a_rest, game_axes, rebound
 
 

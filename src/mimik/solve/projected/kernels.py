@@ -162,7 +162,7 @@ def _residual(kind, q, points, vector, t, support, w, r, linear):
         dw[:] = 0.0
     if kind == ORIENTATION:
         _turn_residual(q, t, r, dw)
-    elif kind == DIRECTION or kind == LOOK_AT:
+    elif kind in (DIRECTION, LOOK_AT):
         dx, dy, dz = rotate(q[0], q[1], q[2], q[3], vector[0], vector[1], vector[2])
         ux, uy, uz = t[0], t[1], t[2]
         if kind == LOOK_AT:

@@ -5,7 +5,7 @@
 import numba
 
 from mimik.solve.projected.arena import goal_views, model_views, work_views
-from mimik.solve.projected.kernels import FAST
+from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.natural_kernels import network_views, predict_pose
 from mimik.solve.projected.steps import solve_frame
 
@@ -58,3 +58,23 @@ def solve_many(
             end, steps, f_end, slope, worst = solve_frame(m, g, s, theta[b], base[b], net.values, net.base, 0.0, w)
             residual[b] = w.best_residual
             outcome[b, 0], outcome[b, 1], outcome[b, 2], outcome[b, 3], outcome[b, 4] = end, steps, f_end, slope, worst
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=FAST)
+def goal_derivatives(sizes, ints, floats, s, theta, base, residual, jacobian, gradient):
+    """Objective (17) at any point, with residuals (G, 3), their Jacobian (G, 3, N) and the gradient (26) (N,)."""
+    m, i, f = model_views(sizes, ints, floats)
+    g, i, f = goal_views(sizes, ints, floats, i, f)
+    w = work_views(sizes, ints, floats, i, f)
+    w.shift[:] = 0.0
+    value = evaluate(m, g, s, theta, base, w)
+    find_gradient(m, g, s, theta, w)
+    residual[:] = w.residual
+    gradient[:] = w.gradient
+    jacobian[:] = 0.0
+    for i in range(g.kind.shape[0]):
+        tip = g.tip[i]
+        for k in range(g.depth[tip] + 1 if tip >= 0 else 0):
+            for r in range(3):
+                jacobian[i, r, g.path[tip, k]] = w.column[i, r, k]
+    return value

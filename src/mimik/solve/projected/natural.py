@@ -106,17 +106,17 @@ def narrow(problem: Problem) -> dict[str, Any] | None:
     role_of = np.full(rig.joint_count, -1, dtype=np.int64)
     for joint, role in of_joint.items():
         role_of[joint] = role
-    return dict(
-        w0=np.ascontiguousarray(w["w0"][:, columns]),
-        b0=w["b0"] + w["w0"] @ constant,
-        w1=w["w1"],
-        b1=w["b1"],
-        w2=w["w2"],
-        b2=w["b2"],
-        goal=np.array([known[r] for r in roles], dtype=np.int64),
-        pairs=np.array([(a, b) for a, b, _ in pairs], dtype=np.int64).reshape(-1, 2),
-        share=np.array([share for *_, share in pairs], dtype=np.float64),
-        size=np.array([size]),
-        role=role_of,
-        tpose=np.array(rig.q_world_tpose),
-    )
+    return {
+        "w0": w["w0"][:, columns].T,
+        "b0": w["b0"] + w["w0"] @ constant,
+        "w1": w["w1"].T,
+        "b1": w["b1"],
+        "w2": w["w2"].T,
+        "b2": w["b2"],
+        "goal": np.array([known[r] for r in roles], dtype=np.int64),
+        "pairs": np.array([(a, b) for a, b, _ in pairs], dtype=np.int64).reshape(-1, 2),
+        "share": np.array([share for *_, share in pairs], dtype=np.float64),
+        "size": np.array([size]),
+        "role": role_of,
+        "tpose": np.array(rig.q_world_tpose),
+    }

@@ -16,11 +16,11 @@ from mimik.solve.projected.kernels import kernel, quat_mul, rotate
 class Network(NamedTuple):
     """The network, narrowed to the joints that are known here. H units, K known joints, P pairs, R roles, J joints."""
 
-    w0: Array  # (H, 3K) float32
+    w0: Array  # (3K, H) float32
     b0: Array  # (H,) float32, with the body and the mask folded in
     w1: Array  # (H, H) float32
     b1: Array  # (H,)
-    w2: Array  # (6R, H)
+    w2: Array  # (H, 6R)
     b2: Array  # (6R,)
     x: Array  # (3K,) float32, room
     a: Array  # (H,)
@@ -38,13 +38,21 @@ class Network(NamedTuple):
 
 
 @kernel
-def _dense(weight, bias, x, y, positive):
-    for i in range(weight.shape[0]):
-        total = np.float32(0.0)
-        for k in range(weight.shape[1]):
-            total += weight[i, k] * x[k]
-        total += bias[i]
-        y[i] = max(np.float32(0.0), total) if positive else total
+def _dense(weight, bias, x, y):
+    """y = bias + x weight, with weight (in, out); inputs that are zero, half of them after a ReLU, cost nothing."""
+    for i in range(y.shape[0]):
+        y[i] = bias[i]
+    for k in range(x.shape[0]):
+        a = x[k]
+        if a != np.float32(0.0):
+            for i in range(y.shape[0]):
+                y[i] += a * weight[k, i]
+
+
+@kernel
+def _relu(y):
+    for i in range(y.shape[0]):
+        y[i] = max(np.float32(0.0), y[i])
 
 
 @kernel
@@ -71,9 +79,11 @@ def predict_pose(m, net, target):
             (target[i, 2] - cz) / net.size[0],
         )
         x[3 * k], x[3 * k + 1], x[3 * k + 2] = c * dx - s * dz, dy, s * dx + c * dz
-    _dense(net.w0, net.b0, x, a, True)
-    _dense(net.w1, net.b1, a, b, True)
-    _dense(net.w2, net.b2, b, six, False)
+    _dense(net.w0, net.b0, x, a)
+    _relu(a)
+    _dense(net.w1, net.b1, a, b)
+    _relu(b)
+    _dense(net.w2, net.b2, b, six)
     hx, hw = math.sin(0.5 * heading), math.cos(0.5 * heading)
     for j in range(m.parents.shape[0]):
         p, r = m.parents[j], net.role[j]
@@ -212,11 +222,11 @@ def _nearest_turn(angle, low, high):
 def network_views(sizes, ints, floats, singles):
     """Cut a network off its three buffers; sizes: (H units, K known, P pairs, 6R outputs, J joints, N values)."""
     units, known, pairs, out, joints, values = sizes
-    w0, s = table(singles, 0, units, 3 * known)
+    w0, s = table(singles, 0, 3 * known, units)
     b0, s = row(singles, s, units)
     w1, s = table(singles, s, units, units)
     b1, s = row(singles, s, units)
-    w2, s = table(singles, s, out, units)
+    w2, s = table(singles, s, units, out)
     b2, s = row(singles, s, out)
     x, s = row(singles, s, 3 * known)
     a, s = row(singles, s, units)

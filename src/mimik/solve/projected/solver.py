@@ -19,7 +19,7 @@ from mimik.rig.rig import Rig
 from mimik.solve.projected.arena import Arena
 from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings
 from mimik.solve.projected.compile_note import announce_compiling
-from mimik.solve.projected.live import live_step, solve_many
+from mimik.solve.projected.live import goal_derivatives, live_step, solve_many
 from mimik.solve.projected.model import BallKind, Model, build_model
 from mimik.solve.projected.natural import NaturalPose
 from mimik.solve.projected.problem import Problem, build_problem, target_row

@@ -55,14 +55,14 @@ def sniff(path: Path) -> bool:
 def read_clip(
     path: Path,
     *,
-    up: str | None = None,
+    up: str = "auto",
     fps: float | None = None,
     height: float = 1.75,
     model: str | Path | None = None,
 ) -> Clip:
     """Read an AMASS-like npz. Metres, Y up.
 
-    up      axis of the file that points up ("z" in AMASS); from the pelvis' own axis when None
+    up      axis of the file that points up ("z" in AMASS); "auto" from the pelvis' own axis
     fps     frames a second instead of the file's
     height  of the stand-in figure, metres
     model   npz file of the user's SMPL, SMPL-H or SMPL-X model, for the person's true joints
@@ -76,7 +76,7 @@ def read_clip(
     betas = _betas(arrays)
     body = _body(kind, height, model, betas, notes)
     rotations = rotvec_to_quat(rotvecs)
-    turn = up_turn(_up_axis(rotations[:, 0], notes) if up is None else up)
+    turn = up_turn(_up_axis(rotations[:, 0], notes) if up == "auto" else up)
     rotations[:, 0] = quat_mul(matrix_to_quat(turn), rotations[:, 0])
     root = (trans + body.pelvis) @ turn.T
     rate = _rate(arrays, notes) if fps is None else fps

@@ -36,8 +36,8 @@ _GUESS_FRAMES = 200
 def read_clip(
     path: Path,
     *,
-    units: str | float | None = None,
-    up: str | None = None,
+    units: str | float = "auto",
+    up: str = "auto",
     fps: float | None = None,
     figure: int | str = 0,
     nan: NanRule = "repair",
@@ -46,8 +46,8 @@ def read_clip(
 ) -> Clip:
     """Read the motion of a BVH file. Metres, Y up.
 
-    units     "m", "cm", "mm", "in", "cmu" or metres per unit; from the body's size when None
-    up        "y", "z", "x", "-y", "-z" or "-x"; from where the head stands above the feet when None
+    units     "m", "cm", "mm", "in", "cmu" or metres per unit; "auto" from the body's size
+    up        "y", "z", "x", "-y", "-z" or "-x"; "auto" from where the head stands above the feet
     fps       frames a second instead of the file's frame time
     figure    which ROOT, by number or name, where a file has several
     nan       "repair" fills frames that hold nan from their neighbours, "error" refuses them
@@ -70,8 +70,8 @@ def read_clip(
 def read_rig(
     path: Path,
     *,
-    units: str | float | None = None,
-    up: str | None = None,
+    units: str | float = "auto",
+    up: str = "auto",
     figure: int | str = 0,
     encoding: str | None = None,
     roles: Mapping[str, str | int] | None = None,
@@ -126,8 +126,8 @@ def _read_body(
     text: BvhText,
     path: Path,
     *,
-    units: str | float | None,
-    up: str | None,
+    units: str | float,
+    up: str,
     figure: int | str,
     nan: NanRule,
     roles: Mapping[str, str | int] | None,
@@ -155,9 +155,9 @@ def _read_body(
     return _Body(rig, rotations, root, translations, notes)
 
 
-def _scale(motion: FileMotion, units: str | float | None) -> None:
+def _scale(motion: FileMotion, units: str | float) -> None:
     """Turn lengths into metres."""
-    if units is None:
+    if units == "auto":
         moves = motion.translations
         offsets = motion.offsets if moves is None or not len(moves) else np.median(moves[:: _step(moves)], axis=0)
         metres, note = guess_units(motion.parents, offsets, motion.tips)
@@ -172,12 +172,12 @@ def _scale(motion: FileMotion, units: str | float | None) -> None:
         motion.translations *= metres
 
 
-def _turns(motion: FileMotion, up: str | None) -> tuple[Array, Array]:
+def _turns(motion: FileMotion, up: str) -> tuple[Array, Array]:
     """Return the turn of the world and the turn of the joints' own axes.
 
     They differ where the rest already stands Y up and only the motion does not: then the joints keep their axes.
     """
-    if up is not None:
+    if up != "auto":
         return up_turn(up), up_turn(up)
     step = _step(motion.rotations)
     skeleton = Skeleton.build(motion.names, motion.parents, motion.offsets)

@@ -112,7 +112,7 @@ def write_clip(
         raise OptionError(one_of("rest", rest, ("file", "tpose")))
     if template and (rest != "file" or not skin):
         raise OptionError(
-            'a template keeps its own rest and mesh: leave out rest="tpose" and skin=False, or the template'
+            'a template keeps its own rest and mesh: leave out rest= and skin=, or the template'
         )
     title = name or clip.name or "motion"
     notes: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,17 +22,27 @@ def write_png(path: Path, image: Image) -> None:
         Pillow.fromarray(image).save(part, format="PNG", optimize=True)
 
 
-def write_gif(path: Path, images: Iterator[Image], fps: float, *, colors: int = 128) -> None:
-    """Write pictures as a GIF that loops. Delays are whole hundredths of a second, chosen so that they add up right."""
+def write_gif(path: Path, images: Iterator[Image], fps: float, *, colors: int = 96) -> None:
+    """Write pictures as a GIF that loops. Delays are whole hundredths of a second, chosen so that they add up right.
+
+    What stays the same from one picture to the next is left transparent, which keeps files small.
+    """
     frames = list(images)
     palette = _palette(frames, colors)
-    coded = [Pillow.fromarray(frame).quantize(palette=palette, dither=Pillow.Dither.NONE) for frame in frames]
+    coded = [np.asarray(Pillow.fromarray(f).quantize(palette=palette, dither=Pillow.Dither.NONE)) for f in frames]
+    pages = [coded[0], *(np.where(now == before, colors, now) for before, now in pairwise(coded))]
+    bytes_of_palette = (palette.getpalette() or [])[: 3 * colors]
+    sheets = []
+    for page in pages:
+        sheet = Pillow.fromarray(page.astype(np.uint8), mode="P")
+        sheet.putpalette(bytes_of_palette + [0] * (768 - len(bytes_of_palette)))
+        sheets.append(sheet)
     ends = np.round(np.arange(1, len(frames) + 1) * 100.0 / fps).astype(int)
     delays = [int(d) * 10 for d in np.maximum(np.diff(ends, prepend=0), 2)]
     with atomic_write(path) as part:
-        coded[0].save(
-            part, format="GIF", save_all=True, append_images=coded[1:], duration=delays, loop=0, disposal=1,
-            optimize=False,
+        sheets[0].save(
+            part, format="GIF", save_all=True, append_images=sheets[1:], duration=delays, loop=0, disposal=1,
+            transparency=colors, optimize=False,
         )  # fmt: skip
 
 
@@ -74,6 +85,15 @@ def _again(first: Image, rest: Iterator[Image]) -> Iterator[Image]:
 
 
 def _palette(frames: list[Image], colors: int) -> Pillow.Image:
-    """Return one palette for all frames, from a sheet of a few of them, so that colours do not flicker."""
-    some = [frames[i][::2, ::2] for i in np.unique(np.linspace(0, len(frames) - 1, 6).astype(int))]
-    return Pillow.fromarray(np.concatenate(some)).quantize(colors, method=Pillow.Quantize.MEDIANCUT)
+    """Return one palette for all frames, so that colours do not flicker, from a sheet of a few of them.
+
+    Vivid pixels, few but noticed, get a tenth of the sheet.
+    """
+    some = np.concatenate([frames[i][::2, ::2] for i in np.unique(np.linspace(0, len(frames) - 1, 6).astype(int))])
+    pixels = some.reshape(-1, 3)
+    vivid = pixels[np.ptp(pixels, axis=1) > 90]
+    if len(vivid):
+        pixels = np.concatenate([pixels, np.resize(vivid, (max(1, len(pixels) // 10), 3))])
+    width = some.shape[1]
+    sheet = pixels[: len(pixels) // width * width].reshape(-1, width, 3)
+    return Pillow.fromarray(np.ascontiguousarray(sheet)).quantize(colors, method=Pillow.Quantize.MEDIANCUT)

@@ -135,7 +135,7 @@ def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
     offsets = _places([c - p[:, None] if follow else c for (_, c), p in zip(clouds, paths)], right, shot.together)
     if follow:
         offsets = offsets - np.array([path[0] for path in paths]) + paths[0][0]
-    floor = _floor([cloud for _, cloud in clouds]) if shot.floor is None else shot.floor
+    floor = floor_under(actors, [cloud for _, cloud in clouds]) if shot.floor is None else shot.floor
     track: Callable[[float], Array] | None = _track(clouds[0][0], paths[0]) if follow else None
     seen = [cloud + offset for (_, cloud), offset in zip(clouds, offsets)]
     if track is not None:
@@ -163,8 +163,10 @@ def _places(clouds: list[Array], right: Array, together: bool) -> Array:
     return offsets
 
 
-def _floor(clouds: list[Array]) -> float:
-    lowest = float(min(np.min(cloud[..., 1]) for cloud in clouds))
+def floor_under(actors: list[Actor], clouds: list[Array]) -> float:
+    """Return the height of the floor: 0, or the lowest point of the figures (of all, where none is) when it is near."""
+    figures = [cloud for actor, cloud in zip(actors, clouds) if actor.mesh is not None]
+    lowest = float(min(np.min(cloud[..., 1]) for cloud in figures or clouds))
     return lowest if abs(lowest) < 0.12 else min(lowest, 0.0)
 
 

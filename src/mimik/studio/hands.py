@@ -5,6 +5,7 @@ import numpy as np
 from mimik._types import Array
 from mimik.rotation import quat_apply, rotvec_to_quat
 from mimik.studio.body import FRONT, UP, Body
+from mimik.studio.limbs import TWIST_SHARES
 from mimik.studio.parts import Part
 
 FINGERS = {
@@ -60,7 +61,10 @@ def _palm(body: Body, wrist: str, frame: Array, k: float) -> Part:
     stations = [(-np.inf, body.bones.joint(body.joint(wrist)))]
     role = wrist.replace("wrist", "elbow")
     if body.has(role) and len(body.chain(body.joint(role), body.joint(wrist))) == 2:
-        stations = [(-np.inf, body.bones.twist(elbow_side, body.joint(wrist), 0.5)), (0.1, stations[0][1])]
+        stations = [
+            (-np.inf, body.bones.twist(elbow_side, body.joint(wrist), TWIST_SHARES[-1][1])),
+            (0.1, stations[0][1]),
+        ]
     return Part(start, end, FRONT, rows, stations, caps=(0.015 * k, 0.010 * k), blend=0.02 * k)
 
 

@@ -31,6 +31,9 @@ FOOT: Rows = [
     (1.00, 0.030, 0.014, 0.0, 0.013),
 ]  # fmt: skip
 
+TWIST_SHARES = ((0.26, 0.28), (0.50, 0.54), (0.74, 0.78))
+"""(place along the forearm, share of the hand's turn that the forearm takes from there on)."""
+
 
 def arm_parts(body: Body, side: str) -> list[Part]:
     """Return upper arm and forearm, as far as the rig has their joints."""
@@ -39,11 +42,11 @@ def arm_parts(body: Body, side: str) -> list[Part]:
     if body.has(shoulder, elbow):
         length = _distance(body, shoulder, elbow)
         rows = _fit(UPPER_ARM, body.girth(length, 0.285), side)
-        parts.append(_limb(body, shoulder, elbow, rows, bend=0.10, twist=0.0, blend=0.045, rings=(0.0, 0.020)))
+        parts.append(_limb(body, shoulder, elbow, rows, bend=0.10, twist=False, blend=0.045, rings=(0.0, 0.020)))
     if body.has(elbow, wrist):
         length = _distance(body, elbow, wrist)
         rows = _fit(FOREARM, body.girth(length, 0.25), side)
-        parts.append(_limb(body, elbow, wrist, rows, bend=0.09, twist=0.5, blend=0.02, rings=(0.020, 0.009)))
+        parts.append(_limb(body, elbow, wrist, rows, bend=0.09, twist=True, blend=0.02, rings=(0.020, 0.009)))
     return parts
 
 
@@ -53,10 +56,10 @@ def leg_parts(body: Body, side: str) -> list[Part]:
     parts = []
     if body.has(hip, knee):
         rows = _fit(THIGH, body.girth(_distance(body, hip, knee), 0.42), side)
-        parts.append(_limb(body, hip, knee, rows, bend=0.07, twist=0.0, blend=0.045, rings=(0.0, 0.026)))
+        parts.append(_limb(body, hip, knee, rows, bend=0.07, twist=False, blend=0.045, rings=(0.0, 0.026)))
     if body.has(knee, ankle):
         rows = _fit(SHIN, body.girth(_distance(body, knee, ankle), 0.415), side)
-        parts.append(_limb(body, knee, ankle, rows, bend=0.07, twist=0.0, blend=0.02, rings=(0.026, 0.010)))
+        parts.append(_limb(body, knee, ankle, rows, bend=0.07, twist=False, blend=0.02, rings=(0.026, 0.010)))
     return parts
 
 
@@ -67,7 +70,7 @@ def _limb(
     rows: Rows,
     *,
     bend: float,
-    twist: float,
+    twist: bool,
     blend: float,
     rings: tuple[float, float],
 ) -> Part:
@@ -83,9 +86,9 @@ def _limb(
     stations = [(-np.inf, body.bones.half(base, top) if base >= 0 else body.bones.joint(top))]
     stations.append((bend, body.bones.joint(top)))
     stations += [(max(t, bend), bone) for t, bone in body.places(start, end, inner)]
-    if twist > 0.0 and not inner and len(joints) > 1:
-        stations.append((0.55, body.bones.twist(top, bottom, twist)))
-    elif twist == 0.0 and len(joints) > 1:
+    if twist and not inner and len(joints) > 1:
+        stations += [(t, body.bones.twist(top, bottom, share)) for t, share in TWIST_SHARES]
+    elif not twist and len(joints) > 1:
         stations.append((1.0 - 0.5 * bend, body.bones.half(joints[-2], bottom)))
     places = (0.0, {"knee": 1.0, "elbow": 1.0, "wrist": 0.85, "ankle": 0.9}[lower.split("_")[1]])
     bands = tuple((t, half * body.scale) for t, half in zip(places, rings) if half > 0.0)

@@ -99,7 +99,8 @@ def _loose(body: Body, known: PartTable) -> list[Part]:
     outside = nearest_part(known, body.p)[2] > 0.03 * s
     joints = [j for j in range(body.rig.joint_count) if outside[j] and j not in named]
     joints += sorted({int(body.rig.parents[j]) for j in joints} - set(joints) - {-1, 0})
-    return bone_parts(body, sorted(joints), 0.12, cover=(0.006 * s, 0.03 * s))
+    parts = bone_parts(body, sorted(joints), 0.12, cover=(0.006 * s, 0.03 * s))
+    return [part for part in parts if np.linalg.norm(part.end - part.start) > 0.06 * s]
 
 
 class _Piece(NamedTuple):

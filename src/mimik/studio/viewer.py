@@ -16,6 +16,7 @@ from mimik.goals.keypoints import Keypoints
 from mimik.studio.actor import Actor, Subject, actor_of, facing, subjects_of
 from mimik.studio.camera import fit_camera, view_direction
 from mimik.studio.compare import Pairing, difference, error_colors, pair_joints
+from mimik.studio.film import floor_under
 from mimik.studio.theme import THEMES, theme_named
 from mimik.studio.viewer_figure import ViewerFigure, rgb
 from mimik.studio.viewer_panel import Panel
@@ -103,8 +104,7 @@ class Viewer:
         )  # fmt: skip
 
     def _floor(self) -> float:
-        lowest = float(min(np.min(cloud[..., 1]) for _, cloud in self._previews))
-        return lowest if abs(lowest) < 0.12 else min(lowest, 0.0)
+        return floor_under(self.actors, [cloud for _, cloud in self._previews])
 
     def _make_panel(self) -> Panel:
         lines = [f"**{a.name}**" + (f": {a.rig.joint_count} joints" if a.rig else "") for a in self.actors]

@@ -11,7 +11,7 @@ from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.rest_motion import TPoseFromMotion
 from mimik.rig.rig import RestKind
 from mimik.rig.skeleton import Skeleton
-from mimik.rig.standing import Stance, read_stance, tpose_of_stance
+from mimik.rig.standing import Stance, read_stance, toes_point_back, tpose_of_stance
 
 Motion = tuple[Array, Array, Array | None]
 """Local rotations (T, J, 4), root path (T, 3), and translations (T, J, 3) or None."""
@@ -42,7 +42,9 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
     frames = None if motion is None or "pelvis" not in roles else _some_frames(skeleton, motion)
     if stance is not None:
         kind: RestKind = "T" if stance.arms_down < _T_BELOW else "A"
-        tpose = TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind)
+        back = toes_point_back(p_rest, roles, stance.q_turn)
+        notes = ("the toes point backwards: are left and right exchanged?",) if back else ()
+        tpose = TPose(tpose_of_stance(skeleton, roles, q_rest, p_rest, stance.q_turn), kind, notes=notes)
     elif frames is not None:
         tpose = _from_motion(skeleton, roles, *frames)
     else:

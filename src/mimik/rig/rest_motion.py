@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from mimik._types import Array, BoolArray
+from mimik.rig.hands import hand_direction, knuckle_line, unit_or_none
 from mimik.rig.hinges import SIDES, measure_hinges, robust_direction, usual_hinge
 from mimik.rig.skeleton import Skeleton
-from mimik.rig.standing import RIGHT_ANGLES, hand_direction, unit_or_none
+from mimik.rig.standing import RIGHT_ANGLES, palm_turn
 from mimik.rotation import (
     geodesic,
     matrix_to_quat,
@@ -124,6 +125,10 @@ class TPoseFromMotion:
         wrist, elbow = self.roles.get(f"{side}_wrist"), self.roles.get(f"{side}_elbow")
         if wrist is not None and elbow is not None:
             self._like_above(wrist, self._hand(side, wrist, elbow), outwards)
+            line = knuckle_line(self.skeleton, self.roles, side)
+            if line is not None:
+                q = self.known[wrist]
+                self.known[wrist] = quat_mul(palm_turn(quat_apply(q, line)), q)
 
     def _two_bones(self, side: str, parts: tuple[str, str, str]) -> None:
         """Solve a limb: bones in their canonical directions, turned so that it bends as limbs do."""

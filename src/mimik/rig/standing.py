@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mimik._types import Array
-from mimik.rig.roles import FINGERS
+from mimik.rig.hands import hand_direction, knuckle_line, unit_or_none
 from mimik.rig.skeleton import Skeleton
 from mimik.rotation import matrix_to_quat, quat_apply, quat_between, quat_mul, quat_to_matrix, rotvec_to_quat
 
@@ -70,7 +70,9 @@ def tpose_of_stance(
     """
     upright = quat_apply(turn, positions)
     targets = _limb_targets(skeleton, roles, upright, quat_mul(turn, q_world))
-    feet = _feet(roles, upright)
+    feet = _feet(skeleton, roles, upright, quat_mul(turn, q_world))
+    lines = {roles.get(f"{side}_wrist", -1): knuckle_line(skeleton, roles, side) for side in _SIDES}
+    knuckles = {j: quat_apply(quat_mul(turn, q_world[j]), line) for j, line in lines.items() if line is not None}
     change = np.tile([0.0, 0.0, 0.0, 1.0], (skeleton.joint_count, 1))  # (J, 4) from the upright pose to the T-pose
     for joint in range(1, skeleton.joint_count):
         carried = change[skeleton.parents[joint]]
@@ -80,7 +82,20 @@ def tpose_of_stance(
         elif joint in targets:
             direction, wanted = targets[joint]
             change[joint] = quat_mul(quat_between(quat_apply(carried, direction), wanted), carried)
+        if joint in knuckles:
+            change[joint] = quat_mul(palm_turn(quat_apply(change[joint], knuckles[joint])), change[joint])
     return quat_mul(change, quat_mul(turn, q_world))
+
+
+def palm_turn(knuckles: Array) -> Array:
+    """Return the turn (4,) about the arm in T-pose that brings a palm down, its line of knuckles (3,) to the front.
+
+    The identity where the palm is more than a right angle off: names of fingers are then not to be trusted.
+    """
+    angle = np.arctan2(knuckles[1], knuckles[2])
+    if abs(angle) > 0.5 * np.pi:
+        angle = 0.0
+    return rotvec_to_quat(np.array([angle, 0.0, 0.0]))
 
 
 _SIDES = ("left", "right")
@@ -104,58 +119,41 @@ def _limb_targets(
     return targets
 
 
-def hand_direction(skeleton: Skeleton, roles: Mapping[str, int], side: str) -> Array | None:
-    """Return the unit direction of the hand in the wrist's own frame, or None when nothing lies beyond the wrist."""
-    wrist = roles.get(f"{side}_wrist")
-    if wrist is None:
-        return None
-    knuckles = [roles[r] for f in ("middle", "index", "ring", "pinky") if (r := f"{side}_{f}1") in roles]
-    if f"{side}_middle1" in roles:
-        return unit_or_none(offset_from(skeleton, wrist, knuckles[0]))
-    if knuckles:
-        return unit_or_none(np.mean([offset_from(skeleton, wrist, k) for k in knuckles], axis=0))
-    if np.isfinite(skeleton.tips[wrist]).all():
-        return unit_or_none(skeleton.tips[wrist])
-    thumbs = {roles[r] for f in FINGERS if (r := f"{side}_{f}1") in roles}
-    children = [c for c in skeleton.children(wrist) if c not in thumbs and np.linalg.norm(skeleton.offsets[c]) > 0.03]
-    return unit_or_none(skeleton.offsets[children].mean(axis=0)) if children else None
-
-
-def offset_from(skeleton: Skeleton, ancestor: int, joint: int) -> Array:
-    """Return where `joint` stands at rest in the frame of its `ancestor` (3,), metres."""
-    place = np.zeros(3)
-    while joint != ancestor:
-        place = skeleton.offsets[joint] + quat_apply(skeleton.rest[joint], place)
-        joint = int(skeleton.parents[joint])
-    return place
-
-
-def unit_or_none(vector: Array) -> Array | None:
-    """Scale to unit length; None for a vector shorter than a tenth of a millimetre."""
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 1e-4 else None
-
-
-def _feet(roles: Mapping[str, int], positions: Array) -> dict[int, Array]:
+def _feet(skeleton: Skeleton, roles: Mapping[str, int], positions: Array, q_world: Array) -> dict[int, Array]:
     """Return ankle -> rotation (4,) of its foot to the T-pose: the sole as it stands, the toes straight to the front.
 
     Where a splayed leg carries its foot with it (toes exactly in the leg's plane) the foot follows the shin first.
     """
     turns = {}
     for side in _SIDES:
-        shin = _bone(positions, roles, f"{side}_knee", f"{side}_ankle")
-        foot = _bone(positions, roles, f"{side}_ankle", f"{side}_foot")
-        if foot is None or shin is None:
+        ankle = roles.get(f"{side}_ankle")
+        if ankle is None:
             continue
-        swing = quat_between(shin, _DOWN)
-        after = quat_apply(swing, foot)
-        rides = abs(after[0]) < 2e-3 and abs(foot[0]) > 2e-2
-        change = swing if rides else np.array([0.0, 0.0, 0.0, 1.0])
-        toes = quat_apply(change, foot)
-        if toes[2] > 0.3:
-            straight = rotvec_to_quat(np.array([0.0, -np.arctan2(toes[0], toes[2]), 0.0]))
-            turns[roles[f"{side}_ankle"]] = quat_mul(straight, change)
+        foot = _bone(positions, roles, f"{side}_ankle", f"{side}_foot")
+        if foot is None and np.isfinite(skeleton.tips[ankle]).all():
+            foot = unit_or_none(quat_apply(q_world[ankle], skeleton.tips[ankle]))
+        turns[ankle] = _foot_turn(_bone(positions, roles, f"{side}_knee", f"{side}_ankle"), foot)
     return turns
+
+
+def _foot_turn(shin: Array | None, foot: Array | None) -> Array:
+    stay = np.array([0.0, 0.0, 0.0, 1.0])
+    if shin is None or foot is None:
+        return stay
+    swing = quat_between(shin, _DOWN)
+    rides = abs(quat_apply(swing, foot)[0]) < 2e-3 and abs(foot[0]) > 2e-2
+    change = swing if rides else stay
+    toes = quat_apply(change, foot)
+    if toes[2] < 0.3:
+        return change
+    return quat_mul(rotvec_to_quat(np.array([0.0, -np.arctan2(toes[0], toes[2]), 0.0])), change)
+
+
+def toes_point_back(positions: Array, roles: Mapping[str, int], turn: Array) -> bool:
+    """Say whether both feet of a standing pose (J, 3) point backwards: left and right are then named the wrong way."""
+    upright = quat_apply(turn, positions)
+    feet = [_bone(upright, roles, f"{side}_ankle", f"{side}_foot") for side in _SIDES]
+    return all(foot is not None and foot[2] < -0.3 for foot in feet)
 
 
 def _body_frame(positions: Array, roles: Mapping[str, int]) -> tuple[Array, Array, Array] | None:

@@ -157,9 +157,12 @@ def test_options_that_are_none(write):
 
 def test_upright_rest_with_motion_along_z_keeps_the_joints_axes(write):
     walk = [f"0 {-0.1 * t} {HEAD_Y - 0.03} 0 90 0" + " 0" * 45 for t in range(9)]  # X turns Y up to Z up
-    clip = read_clip(write(body() + frames(walk)))
-    assert_stands(clip)
-    assert any("up= settles it" in note for note in clip.notes)
+    path = write(body() + frames(walk))
+    assert any("up= settles it" in note for note in read_clip(path).notes)
+    for up in ("auto", "z"):
+        clip = read_clip(path, up=up)
+        assert_stands(clip)
+        np.testing.assert_allclose(clip.rig.offsets[3], [0.0, -0.42, 0.0])
     np.testing.assert_allclose(geodesic(clip.rotations[:, 0], [0, 0, 0, 1]), 0.0, atol=1e-9)
 
 

@@ -32,10 +32,10 @@ UP_AXES = tuple(_TURNS)
 
 @dataclass(frozen=True, slots=True)
 class UpGuess:
-    """Which file axis points up, whether the rest pose already stands along it, and what to tell the user."""
+    """Which file axis points up, along which the rest pose stands (empty when it is no pose), what to tell the user."""
 
     up: str
-    rest_stands: bool
+    rest_up: str
     note: str
 
 
@@ -88,18 +88,14 @@ def guess_up(skeleton: Skeleton, p_rest: Array, p_motion: Array) -> UpGuess:
     roles = roles_from_names(skeleton)
     rest = _body_axis(skeleton, roles, p_rest[None], straight=True)
     moving = _body_axis(skeleton, roles, p_motion, straight=False)
-    if not moving or rest == moving:
-        up = rest or "y"
-        if not rest and len(p_motion):
-            level = _level_axis(p_motion)
-            return UpGuess(level or "y", True, "" if level else "up axis not recognised: taken as Y (up= settles it)")
-        return UpGuess(up, True, _up_note(up))
-    if not rest:
-        return UpGuess(moving, True, _up_note(moving))
-    level = _level_axis(p_motion)
-    up = moving if level == moving.strip("-") else rest
-    note = f"the rest stands along {rest.upper()}, the motion along {moving.upper()}; {up.upper()} taken as up"
-    return UpGuess(up, up == rest, f"{note} (up= settles it)")
+    if rest and moving and rest != moving:
+        up = moving if _level_axis(p_motion) == moving.strip("-") else rest
+        note = f"the rest stands along {rest.upper()}, the motion along {moving.upper()}; {up.upper()} taken as up"
+        return UpGuess(up, rest, f"{note} (up= settles it)")
+    up = moving or rest or _level_axis(p_motion)
+    if not up and len(p_motion):
+        return UpGuess("y", rest, "up axis not recognised: taken as Y (up= settles it)")
+    return UpGuess(up or "y", rest, _up_note(up or "y"))
 
 
 def _up_note(up: str) -> str:

@@ -175,10 +175,8 @@ def _scale(motion: FileMotion, units: str | float) -> None:
 def _turns(motion: FileMotion, up: str) -> tuple[Array, Array]:
     """Return the turn of the world and the turn of the joints' own axes.
 
-    They differ where the rest already stands Y up and only the motion does not: then the joints keep their axes.
+    They differ where rest and motion stand along different axes; after both turns the rest stands Y up as well.
     """
-    if up != "auto":
-        return up_turn(up), up_turn(up)
     step = _step(motion.rotations)
     skeleton = Skeleton.build(motion.names, motion.parents, motion.offsets)
     q_rest = identity_quat(len(motion.names))
@@ -188,10 +186,11 @@ def _turns(motion: FileMotion, up: str) -> tuple[Array, Array]:
     )
     _, p_rest = forward_kinematics(motion.parents, motion.offsets, q_rest, motion.offsets[0])
     guess = guess_up(skeleton, p_rest, p_motion)
-    if guess.note:
-        motion.notes.append(guess.note)
-    turn = up_turn(guess.up)
-    return turn, turn if guess.rest_stands else np.eye(3)
+    if up == "auto":
+        up = guess.up
+        if guess.note:
+            motion.notes.append(guess.note)
+    return up_turn(up), up_turn(guess.rest_up or up)
 
 
 def _step(frames: Array) -> int:

@@ -111,9 +111,7 @@ def write_clip(
     if rest not in ("file", "tpose"):
         raise OptionError(one_of("rest", rest, ("file", "tpose")))
     if template and (rest != "file" or not skin):
-        raise OptionError(
-            'a template keeps its own rest and mesh: leave out rest= and skin=, or the template'
-        )
+        raise OptionError("a template keeps its own rest and mesh: leave out rest= and skin=, or the template")
     title = name or clip.name or "motion"
     notes: list[str] = []
     source = fitting_template(clip.rig, template, notes) if rest == "file" and skin else None

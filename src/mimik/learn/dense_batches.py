@@ -14,7 +14,19 @@ from mimik.learn.dense_geometry import PARENT, Body, Observed, constant, turn
 from mimik.rig.roles import BODY_MIRROR
 from mimik.solve.dense.body import LANDMARK_JOINT
 
-LIMBS = ((18, 20), (19, 21), (16, 18, 20), (17, 19, 21), (10, 11), (7, 10), (8, 11), (4, 7, 10), (5, 8, 11), (20, 21), (15,))
+LIMBS = (
+    (18, 20),
+    (19, 21),
+    (16, 18, 20),
+    (17, 19, 21),
+    (10, 11),
+    (7, 10),
+    (8, 11),
+    (4, 7, 10),
+    (5, 8, 11),
+    (20, 21),
+    (15,),
+)
 LACKING = ((3,), (6,), (3, 6), (13, 14), (10, 11), (12,), (6, 13, 14), (3, 6, 13, 14))
 FACE, HANDS, FEET = (0, 6), (6, 16), (16, 22)
 

@@ -16,6 +16,8 @@ from mimik.solve.dense.layout import (
     FEATURE_WIDTH,
     HINGE_PRIOR,
     LANDMARK_PRIOR,
+    NOISE_EVEN,
+    NOISE_WIDE,
     SETTLE_FULL,
     SWING_JOINTS,
     settle_share,
@@ -155,11 +157,15 @@ def base_rotations(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor, 
     """
     own, filled = fill_torso(seen, body)
     offsets, p, g = body.offsets, list(filled.unbind(1)), [own] * 22
-    g[0] = triad(*pelvis_pair(offsets.unbind(1)), *pelvis_pair(p))
-    wide = (offsets[:, 13] - offsets[:, 14]).norm(dim=-1, keepdim=True) > WIDE_COLLARS
-    arms_then = offsets[:, 13] + offsets[:, 16] - offsets[:, 14] - offsets[:, 17]
-    side_then = torch.where(wide, offsets[:, 13] - offsets[:, 14], arms_then)
-    g[9] = triad(offsets[:, 12], side_then, p[12] - p[9], torch.where(wide, p[13] - p[14], p[16] - p[17]))
+    rough = (seen.noise[:, :17].mean(1, keepdim=True) / NOISE_WIDE).clamp(max=1.0)
+    then = (offsets[:, 3] - 0.5 * (offsets[:, 1] + offsets[:, 2])) + rough * (offsets[:, 6] + offsets[:, 9])
+    now = p[3] - 0.5 * (p[1] + p[2]) + rough * (p[9] - p[3])
+    g[0] = triad(offsets[:, 1] - offsets[:, 2], then, p[1] - p[2], now)
+    narrow = (offsets[:, 13] - offsets[:, 14]).norm(dim=-1, keepdim=True) <= WIDE_COLLARS
+    arms = torch.where(narrow, torch.ones_like(rough), rough)
+    then = offsets[:, 13] - offsets[:, 14] + arms * (offsets[:, 16] - offsets[:, 17])
+    now = p[13] - p[14] + arms * (p[16] - p[13] - p[17] + p[14])
+    g[9] = triad(offsets[:, 12], then, p[12] - p[9], now)
     blend = orthogonal(torch.stack([2.0 * g[0] + g[9], g[0] + 2.0 * g[9]], dim=1) / 3.0)
     g[3] = swing(blend[:, 0], offsets[:, 6], p[6] - p[3])
     g[6] = swing(blend[:, 1], offsets[:, 9], p[9] - p[6])
@@ -175,11 +181,6 @@ def base_rotations(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor, 
     leaves = torch.stack([g[12], g[18], g[19], g[7], g[8]], dim=1)
     g[15], g[20], g[21], g[10], g[11] = _on_landmarks(leaves, positions, seen, body, LEAVES).unbind(1)
     return torch.stack(g, dim=1), positions, own, torch.cat(normals, dim=1)
-
-
-def pelvis_pair(p: tuple[Tensor, ...] | list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Return the vectors that fix the pelvis: right hip to left hip, and middle of the hips to the first spine joint."""
-    return p[1] - p[2], p[3] - 0.5 * (p[1] + p[2])
 
 
 def _limb(
@@ -236,8 +237,8 @@ def _on_landmarks(base: Tensor, p: Tensor, seen: Observed, body: Body, joints: t
     return torch.where(shown[..., None] > 0, orthogonal(a + LANDMARK_PRIOR * near), base)
 
 
-def features(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor]:
-    """Return network inputs (B, FEATURE_WIDTH), base rotations (B, 22, 3, 3) and filled positions (B, 22, 3)."""
+def features(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return network inputs (B, FEATURE_WIDTH), base rotations (B, 22, 3, 3), filled positions and the own frame."""
     g, p, own, normals = base_rotations(seen, body)
     device = p.device
     size = body.offsets[:, 1:].norm(dim=-1).sum(-1)[:, None, None]
@@ -260,7 +261,7 @@ def features(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor]:
     parts += [ratio.clamp(-2.0, 2.0), left_over.clamp(-4.0, 4.0).flatten(1), lm, noise, up]
     x = torch.cat(parts, dim=1)
     assert x.shape[1] == FEATURE_WIDTH
-    return x, g, p
+    return x, g, p, own
 
 
 @cache
@@ -269,10 +270,19 @@ def _swing_indices(device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     return constant(SWING_JOINTS, device), constant(tuple(children), device), constant(tuple(parents), device)
 
 
-def correct(g: Tensor, output: Tensor) -> Tensor:
-    """Apply the network's 6D corrections (B, 132) to base rotations (B, 22, 3, 3), in each joint's own frame."""
-    six = output.unflatten(1, (22, 6)) + constant((1.0, 0.0, 0.0, 0.0, 1.0, 0.0), g.device)
-    return g @ frame(six[..., :3], six[..., 3:])
+def correct(g: Tensor, own: Tensor, noise: Tensor, output: Tensor) -> Tensor:
+    """Combine base rotations (B, 22, 3, 3) with the network's output (B, 264).
+
+    Its first half corrects each base rotation in the joint's own frame, its second half gives the rotation in the
+    body's own frame (B, 3, 3); the noise (B, 22) says how the two are weighed.
+    """
+    first, second = output.unflatten(1, (2, 22, 2, 3)).unbind(1)  # (B, 22, 2, 3): two columns each
+    one = constant((1.0, 0.0, 0.0, 0.0, 1.0, 0.0), g.device).view(2, 3)
+    corrected = (first + one) @ g.transpose(-1, -2)
+    direct = second @ own[:, None].transpose(-1, -2)
+    trust = (NOISE_EVEN / (NOISE_EVEN + noise))[..., None, None]
+    columns = trust * corrected + (1.0 - trust) * direct
+    return frame(columns[..., 0, :], columns[..., 1, :])
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Train the default dense network: one readable loop, from packed poses to an averaged network on disk.
 
-    python -m mimik.learn.dense_train --pack poses.npz --out RUN --seconds 540
+python -m mimik.learn.dense_train --pack poses.npz --out RUN --seconds 540
 """
 
 import argparse
@@ -45,6 +45,7 @@ class DenseConfig:
     average: float = 0.999
     bodies: int = 50_000
     up_unknown: float = 0.3
+    balance: float = 0.0
     world_weight: float = 0.25
     seed: int = 0
     pool: int = 65536  # samples made at once
@@ -72,6 +73,8 @@ class Samples:
 
     x: Tensor
     g: Tensor
+    own: Tensor
+    noise: Tensor
     bones: Bones
     target: Tensor
 
@@ -79,18 +82,19 @@ class Samples:
         """Return some of the samples."""
         b = self.bones
         cut = Bones(b.then[index], b.now[index], b.share[index], b.fixed[index])
-        return Samples(self.x[index], self.g[index], cut, self.target[index])
+        return Samples(self.x[index], self.g[index], self.own[index], self.noise[index], cut, self.target[index])
 
 
 def prepare(seen: Observed, body: Body, target: Tensor) -> Samples:
     """Run the geometry, which has nothing to learn."""
-    x, g, p = features(seen, body)
-    return Samples(x, g, bones(seen, body, p), target)
+    x, g, p, own = features(seen, body)
+    return Samples(x, g, own, seen.noise, bones(seen, body, p), target)
 
 
 def predict(network: torch.nn.Module, samples: Samples) -> Tensor:
     """Return D_world rotations (B, 22, 3, 3): geometry, correction, and the pull onto the seen bones."""
-    return settle(correct(samples.g, network(samples.x).float()), samples.g, samples.bones)
+    rotation = correct(samples.g, samples.own, samples.noise, network(samples.x).float())
+    return settle(rotation, samples.g, samples.bones)
 
 
 def loss_of(network: torch.nn.Module, samples: Samples, world_weight: float) -> Tensor:
@@ -132,17 +136,22 @@ class Pool:
 class Poses:
     """All poses of a split on the device, drawn at random and mirrored half of the time."""
 
-    def __init__(self, pack: str, split: str, device: torch.device) -> None:
+    def __init__(self, pack: str, split: str, device: torch.device, balance: float = 0.0) -> None:
+        """Load a split; `balance` from 0 to 1 draws from every frame alike up to from every subject alike."""
         with np.load(pack) as data:
             quats = rotvec_to_quat(data[f"{split}_rotvec"] * (np.pi / 32767.0))
+            subject = data[f"{split}_body"]
         self.quats = torch.as_tensor(quats, dtype=torch.float32, device=device)
+        weights = np.bincount(subject)[subject] ** -balance
+        self.cumulative = torch.as_tensor(np.cumsum(weights / weights.sum()), dtype=torch.float32, device=device)
 
     def __len__(self) -> int:
         return len(self.quats)
 
     def draw(self, count: int) -> Tensor:
         """Return D_world rotations (count, 22, 3, 3)."""
-        rotation = quat_matrix(self.quats[torch.randint(len(self), (count,), device=self.quats.device)])
+        rows = torch.searchsorted(self.cumulative, torch.rand(count, device=self.quats.device)).clamp(max=len(self) - 1)
+        rotation = quat_matrix(self.quats[rows])
         flip = torch.rand(count, 1, 1, 1, device=rotation.device) < 0.5
         return torch.where(flip, mirror(rotation), rotation)
 
@@ -211,7 +220,7 @@ def train_dense(config: DenseConfig) -> DenseNetwork:
         averaged.load_state_dict(saved["averaged"])
         optimizer.load_state_dict(saved["optimizer"])
         state = saved["state"]
-    train, val = Poses(config.pack, "train", device), Poses(config.pack, "val", device).quats[::3]
+    train, val = Poses(config.pack, "train", device, config.balance), Poses(config.pack, "val", device).quats[::3]
     offsets, landmarks = (
         torch.as_tensor(a, dtype=torch.float32, device=device)
         for a in random_bodies(np.random.default_rng(config.seed), config.bodies)
@@ -276,12 +285,22 @@ def main() -> None:
             parser.add_argument(f"--{name}", type=lambda s: s == "true", default=field.default)
         else:
             required = name in ("pack", "out")
-            parser.add_argument(f"--{name}", type=field.type, required=required, default=None if required else field.default)
-    network = train_dense(DenseConfig(**vars(parser.parse_args())))
+            parser.add_argument(
+                f"--{name}", type=field.type, required=required, default=None if required else field.default
+            )
+    parser.add_argument("--test", help="a pack with a test split, measured at the end")
+    given = vars(parser.parse_args())
+    test = given.pop("test")
+    network = train_dense(DenseConfig(**given))
     device = next(network.parameters()).device
-    val = Poses(parser.parse_args().pack, "val", device).quats
-    per_joint = validate(network, val, "humanoid")
-    print("per joint", [round(float(e), 2) for e in per_joint], "mean", round(float(per_joint.mean()), 3))
+    for pack, split in ((given["pack"], "val"), (test, "test")):
+        if pack:
+            quats = Poses(pack, split, device).quats
+            print(split, json.dumps({k: round(v, 3) for k, v in report(network, quats).items()}))
+            for case in ("clean", "noise5", "missing2", "landmarks"):
+                print(
+                    "  ", case, [round(float(e), 1) for e in validate(network, quats, "humanoid", **VALIDATION[case])]
+                )
     print("parameters", sum(p.numel() for p in network.parameters()))
 
 

@@ -91,7 +91,9 @@ def role_body(rig: Rig) -> RoleBody:
     present = np.isfinite(places).all(axis=1)
     if not present[[0, 1, 2]].all() or not (present[16:18].any() or present[12] or present[15]):
         missing = [r for r, p in zip(BODY_ROLES, present) if not p]
-        raise RigError(f"rig {rig.name!r} lacks what a body needs (pelvis, both hips, an upper body); missing: {missing}")
+        raise RigError(
+            f"rig {rig.name!r} lacks what a body needs (pelvis, both hips, an upper body); missing: {missing}"
+        )
     _fill_virtual(places, present)
     offsets = places - places[np.maximum(BODY_PARENTS, 0)]
     scale = np.linalg.norm(offsets[1:], axis=1).sum() / STATURE_OFFSETS
@@ -101,8 +103,10 @@ def role_body(rig: Rig) -> RoleBody:
 def _fill_virtual(places: Array, present: BoolArray) -> None:
     """Give missing joints a place: between their neighbours, or where the average body has them."""
     i = ROLE_INDEX
-    top = next(places[k] for k in (i["neck"], i["head"]) if present[k]) if present[[12, 15]].any() else np.nanmean(
-        places[16:18], axis=0
+    top = (
+        next(places[k] for k in (i["neck"], i["head"]) if present[k])
+        if present[[12, 15]].any()
+        else np.nanmean(places[16:18], axis=0)
     )
     pelvis = places[0]
     for name, share in (("spine1", 0.12), ("spine2", 0.38), ("spine3", 0.62), ("neck", 1.0)):
@@ -132,4 +136,4 @@ def _fill_limbs(places: Array, present: BoolArray, side: str, sign: float) -> No
             places[k] = guess if name == "shoulder" else places[i[f"{side}_{base}"]] + guess
     k = i[f"{side}_collar"]
     if not present[k]:
-        places[k] = chest + 0.75 * (neck - chest) + 0.15 * (places[i[f"{side}_shoulder"]] - neck)
+        places[k] = chest + 0.75 * (neck - chest) + 0.08 * (places[i[f"{side}_shoulder"]] - neck)

@@ -14,7 +14,14 @@ LANDMARK_PRIOR = 0.02
 # places, seen, present, swings, trunk, bend normals, length ratios, landmark residuals, landmarks seen, noise, up
 FEATURE_PARTS = (66, 22, 22, 4 * len(SWING_JOINTS), 12, 12, 21, 66, 22, 22, 3)
 FEATURE_WIDTH = sum(FEATURE_PARTS)
-OUTPUT_WIDTH = 22 * 6
+OUTPUT_WIDTH = 2 * 22 * 6
+"""Two answers for every joint: a correction of its base rotation, and its rotation in the body's own frame."""
+
+NOISE_EVEN = 0.002
+"""Noise in metres at which the two answers count alike; the less noise, the more the first."""
+
+NOISE_WIDE = 0.003
+"""Noise in metres from which pelvis and chest are turned by wide, far joints rather than by their own children."""
 
 SETTLE_FULL, SETTLE_NONE = 0.001, 0.004
 """Noise in metres up to which the observed bones are met exactly, and from which the network alone decides."""

@@ -32,8 +32,8 @@ _FORWARD = np.array([0.0, 0.0, 1.0])
 _ON_AXIS = np.cos(np.deg2rad(4.0))
 _ROUND = np.deg2rad(35.0)
 _FLAT = np.deg2rad(7.0)
-_TRUE_HINGE = np.deg2rad(6.0)  # wander of the axis in the lower joint of an elbow or knee without pronation
-_SAME_AXES = np.deg2rad(75.0)
+_TRUE_HINGE = {"knee": np.deg2rad(6.0), "elbow": np.deg2rad(1.5)}  # wander in the lower joint; elbows may pronate
+_SAME_AXES = {"knee": np.deg2rad(10.0), "elbow": np.deg2rad(75.0), "wrist": np.deg2rad(75.0)}
 
 
 class TPoseFromMotion:
@@ -87,9 +87,10 @@ class TPoseFromMotion:
         left = self._across(pelvis, "hip")
         upright = robust_direction(self._local(pelvis, np.broadcast_to(_UP, (len(self.q), 3))), np.ones(len(self.q)))
         top = next((r for r in ("spine3", "neck", "head") if r in self.roles), "")
-        up = self._bone("pelvis", top)
-        up = upright if up is None else unit_or_none(up + upright)
-        if left is None or up is None:
+        trunk = self._bone("pelvis", top)
+        # a body that swims or lies is upright along its own trunk only
+        up = upright if trunk is None else trunk if float(trunk @ upright) < 0.75 else trunk + upright
+        if left is None:
             self.known[pelvis] = robust_mean(self.q[:, pelvis])
             return
         self.known[pelvis] = rounded(two_axes(left, _LEFT, up, _UP))
@@ -144,23 +145,28 @@ class TPoseFromMotion:
                 q = two_axes(bone, target, hinge.upper, bend)
                 self.known[joint] = rounded(q, (bone, target)) if np.abs(hinge.upper).max() > _ON_AXIS else q
         bone = self._bone(lower, end)
-        if bone is not None:
-            turned = (
-                None if hinge is None or hinge.spread[1] > _TRUE_HINGE else two_axes(bone, target, hinge.lower, bend)
-            )
-            self._like_above(self.roles[lower], bone, target, turned)
+        if bone is None:
+            return
+        if hinge is None or hinge.spread[1] > _TRUE_HINGE[parts[1]]:
+            self._like_above(self.roles[lower], bone, target)
+            return
+        q = two_axes(bone, target, hinge.lower, bend)
+        above = self.known.get(self.roles.get(upper, -1), q)
+        q = above if self._goes_on(above, bone, target) and geodesic(above, q) < _SAME_AXES[parts[1]] else q
+        self.known[self.roles[lower]] = rounded(q, (bone, target)) if np.abs(hinge.lower).max() > _ON_AXIS else q
 
-    def _like_above(self, joint: int, bone: Array, target: Array, turned: Array | None = None) -> None:
-        """Solve the next bone of a limb: with its parent's axes when both bones lie along the same one.
-
-        `turned` (4,) is what else is known of the joint; else it turns as its parent does on average.
-        """
-        q = self._following_bone(joint, bone, target) if turned is None else turned
+    def _like_above(self, joint: int, bone: Array, target: Array) -> None:
+        """Solve the next bone of a limb: with its parent's axes when both lie along the same one, else as it turns."""
+        q = self._following_bone(joint, bone, target)
         above = self.known[self._solved_above(joint)]
-        same = float(quat_apply(above, bone) @ target) > _ON_AXIS
-        if same and float(geodesic(above, q)) < _SAME_AXES:
+        if self._goes_on(above, bone, target) and geodesic(above, q) < _SAME_AXES["wrist"]:
             q = above
-        self.known[joint] = rounded(q, (bone, target)) if turned is None or same else q
+        self.known[joint] = rounded(q, (bone, target))
+
+    @staticmethod
+    def _goes_on(above: Array, bone: Array, target: Array) -> bool:
+        """Say whether a bone lies along the same local axis as the bone before it."""
+        return float(quat_apply(above, bone) @ target) > _ON_AXIS
 
     def _following_bone(self, joint: int, bone: Array, target: Array) -> Array:
         """Return the rotation with the bone along `target` in which `joint` twists as the one above on average."""
@@ -186,22 +192,29 @@ class TPoseFromMotion:
             self.known[ankle] = rounded(self._follow(ankle, self._solved_above(ankle)))
             return
         planted = planted_frames(self.p[:, toe], self.p[:, ankle])
-        bone = self._bone(f"{side}_ankle", f"{side}_foot")
-        for joint in (ankle, toe):
-            up = robust_direction(
-                self._local(joint, np.broadcast_to(_UP, (len(self.q), 3)))[planted], np.ones(planted.sum())
-            )
-            if joint == ankle and bone is not None:
-                front = bone
-            else:
-                lead = self._local(joint, quat_apply(self._change(ankle), _FORWARD))[planted]
-                front = robust_direction(lead, np.ones(len(lead)))
-            across = unit_or_none(np.cross(up, front))
-            if across is None:
-                self.known[joint] = self._follow(joint, self._solved_above(joint))
-                continue
-            across = nearest_axis(across) if np.abs(across).max() > np.cos(np.deg2rad(20.0)) else across
-            self.known[joint] = rounded(two_axes(across, _LEFT, up, _UP), within=_FLAT)
+        above = self.p[:, self.roles.get(f"{side}_knee", self.roles["pelvis"])] - self.p[:, ankle]
+        front = self._bone(f"{side}_ankle", f"{side}_foot")
+        self.known[ankle] = self._sole(ankle, planted, above, _FORWARD if front is None else front, _FLAT)
+        change = self._change(ankle)
+        lead = self._local(toe, quat_apply(change, _FORWARD))[planted]
+        front = robust_direction(lead, np.ones(len(lead)))
+        self.known[toe] = self._sole(toe, planted, quat_apply(change, _UP), front, 2 * _FLAT)
+
+    def _sole(self, joint: int, planted: BoolArray, above: Array, front: Array, within: float) -> Array:
+        """Return the rotation of a foot's joint: what is up in it while it stands is up, its `front` leads forwards.
+
+        above  (T, 3) world directions that are up on the whole; they count where the foot never stands (swimming)
+        """
+        world_up = self._local(joint, np.broadcast_to(_UP, (len(self.q), 3)))[planted]
+        up = robust_direction(world_up, np.ones(len(world_up)))
+        usual = unit_or_none(self._local(joint, above).mean(axis=0))
+        if usual is not None and float(up @ usual) < 0.3:
+            up = usual
+        across = unit_or_none(np.cross(up, front))
+        if across is None:
+            return rounded(self._follow(joint, self._solved_above(joint)))
+        across = nearest_axis(across) if np.abs(across).max() > np.cos(np.deg2rad(20.0)) else across
+        return rounded(two_axes(across, _LEFT, up, _UP), within=within)
 
     def _solved_above(self, joint: int) -> int:
         while joint > 0:

@@ -18,7 +18,9 @@ def make(goal: str, seed: int = SEED):
     rng = np.random.default_rng(seed)
     rig = every_joint(rng)
     goals = every_goal(rig, rng)
-    solver = Solver(rig, [goals[goal]] if goal != "all" else list(goals.values()), natural=None, options=Options(pull=0.0))
+    solver = Solver(
+        rig, [goals[goal]] if goal != "all" else list(goals.values()), natural=None, options=Options(pull=0.0)
+    )
     m = solver.model.arrays
     values = limit_values(m, rng.uniform(-0.6, 0.6, solver.model.value_count))
     base = np.tile([0.0, 0.0, 0.0, 1.0], (rig.joint_count, 1))

@@ -412,6 +412,13 @@ def find_gradient(m, g, s, theta, w):
     goal_columns(m, g, w)
     for v in range(theta.shape[0]):
         gradient[v] = g.near_weight[v] * (theta[v] - g.near[v])
+    for j in range(m.parents.shape[0]):  # as the axes of a cone: along and across its swing
+        v = m.first[j]
+        if m.kind[j] == BALL and m.cone[j] < np.inf:
+            swing = math.sqrt(theta[v] * theta[v] + theta[v + 1] * theta[v + 1])
+            if swing > 1e-9:
+                x, y, c, s1 = gradient[v], gradient[v + 1], theta[v] / swing, theta[v + 1] / swing
+                gradient[v], gradient[v + 1] = c * x + s1 * y, c * y - s1 * x
     for i in range(g.kind.shape[0]):
         tip = tips[i]
         length, weight = (depth[tip] + 1 if tip >= 0 else 0), (math.sqrt(s.pin_weight) if g.pinned[i] else 1.0)

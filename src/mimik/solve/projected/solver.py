@@ -46,7 +46,7 @@ class Options:
     iterations: int = 60
     restarts: int = 12
     tolerance: float = 1e-5
-    gradient_tolerance: float = 1e-7
+    gradient_tolerance: float = 1e-6
     pull: float = 0.15
     damping: float = 0.03
     pin_weight: float = 1e3
@@ -83,7 +83,7 @@ class State:
 
     values: Array
     base: Array
-    worst: float = np.inf
+    worst: float = 0.0
 
 
 class Solver:
@@ -198,6 +198,20 @@ class Solver:
         began = time.perf_counter()
         self.advance(targets)
         return self._solution(time.perf_counter() - began)
+
+    def derivatives(self, values: Array, base: Array | None = None) -> tuple[float, Array, Array, Array]:
+        """Return objective, residuals (G, 3), Jacobian (G, 3, N) and gradient (N,) at values (N,), limits or not.
+
+        Pinned goals count with their penalty weight. `base` (J, 4) are the frames of free balls, the live ones unless
+        given. A cone's swing is measured along and across its present direction.
+        """
+        goals, count = len(self.problem.rows), self.model.value_count
+        residual, jacobian, gradient = np.zeros((goals, 3)), np.zeros((goals, 3, count)), np.zeros(count)
+        arena, frames = self._arena, self.state.base if base is None else base
+        value = goal_derivatives(
+            arena.sizes, arena.ints, arena.floats, self._settings, np.array(values), frames, residual, jacobian, gradient
+        )
+        return float(value), residual, jacobian, gradient
 
     def solve_many(self, targets: ArrayLike, *, start: LocalPose | None = None, threads: int | None = None) -> Solution:
         """Solve independent problems, frames or characters, on all cores; each starts from the same pose or its own.

@@ -227,7 +227,7 @@ def minimise(m, g, s, theta, base, w):
                 worst = worst_goal(g, w)
                 damping = s.damping * min(1.0, worst * worst)
             else:
-                slow = slow + 1 if f - value < 1e-5 * f else 0
+                slow = slow + 1 if f - value < 1e-8 * f else 0
                 if f - value > 0.75 * drop:
                     damping = max(0.2 * damping, 1e-9)
                 elif f - value < 0.25 * drop:
@@ -287,7 +287,7 @@ def start_values(m, s, natural, natural_base, theta, base, w):
 
 
 @kernel
-def _scatter(m, natural, slid, theta, seed, spread):
+def _scatter(m, natural, slid, theta, base, seed, spread):
     """Draw values around the natural pose, inside the limits, slides kept; repeatable by its own small generator."""
     state = np.uint64(seed)
     for v in range(theta.shape[0]):
@@ -297,6 +297,12 @@ def _scatter(m, natural, slid, theta, seed, spread):
             total += float(state >> np.uint64(40)) / 16777216.0 - 0.5
         theta[v] = slid[v] if m.slides[v] else natural[v] + 2.0 * spread * total
     for j in range(m.parents.shape[0]):
+        if m.kind[j] == FREE:  # free balls are measured from their base: turn that
+            v = m.first[j] + m.value_count[j] - 3
+            ex, ey, ez, ew = exp_quat(theta[v], theta[v + 1], theta[v + 2])
+            q = base[j]
+            q[0], q[1], q[2], q[3] = quat_mul(q[0], q[1], q[2], q[3], ex, ey, ez, ew)
+            theta[v], theta[v + 1], theta[v + 2] = 0.0, 0.0, 0.0
         limit_joint(m, j, theta)
 
 
@@ -315,7 +321,7 @@ def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
     for n in range(s.restarts + 1):
         if n > 0:
             base[:] = natural_base if n % 2 == 1 else w.best_base
-            _scatter(m, natural, w.best, theta, n, 0.35 if n > 1 else 0.0)
+            _scatter(m, natural, w.best, theta, base, n, 0.35 if n > 1 else 0.0)
         w.shift[:] = 0.0
         for _ in range(s.pin_rounds + 1 if pinned else 1):
             end, more, f, slope, worst = minimise(m, g, s, theta, base, w)

@@ -72,7 +72,7 @@ def length(a: Vector, xp: Any) -> Any:
 def exp(v: Vector, xp: Any) -> Vector:
     """Quaternion of a rotation vector; at zero by its series, which is smooth there."""
     square = dot(v, v)
-    if float(square) < 1e-16:
+    if not square > 1e-16:
         return [*times(0.5 - square / 48.0, v), 1.0 - square / 8.0]
     angle = xp.sqrt(square)
     return [*times(xp.sin(0.5 * angle) / angle, v), xp.cos(0.5 * angle)]

@@ -142,5 +142,14 @@ def body_of(rig: Rig, body: str = "auto") -> SkinMesh:
     """
     if body not in BODIES:
         raise OptionError(one_of("body", body, BODIES))
+    if body == "makehuman":
+        return _makehuman(rig)
     own = character_mesh(rig) if body == "auto" else None
     return own or mannequin(rig)
+
+
+@lru_cache(maxsize=16)
+def _makehuman(rig: Rig) -> SkinMesh:
+    from mimik.studio.makehuman import makehuman_mesh
+
+    return makehuman_mesh(rig)

@@ -48,7 +48,9 @@ class Panel:
         return int(self.frame.value) != self.shown
 
     def set_frame(self, frame: int, count: int) -> None:
-        """Show which frame is drawn."""
+        """Show which frame is drawn, unless a person has moved the timeline meanwhile."""
+        if int(self.frame.value) not in (self.shown, frame):
+            return
         self.shown = frame
         self.frame.value = frame
         self.clock.content = f"frame **{frame}** of {count}, {frame / self.fps:.2f} s"

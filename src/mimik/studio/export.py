@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,22 +21,22 @@ def write_png(path: Path, image: Image) -> None:
         Pillow.fromarray(image).save(part, format="PNG", optimize=True)
 
 
-def write_gif(path: Path, images: Iterator[Image], fps: float, *, colors: int = 96) -> None:
+def write_gif(path: Path, images: Iterator[Image], fps: float, samples: list[Image], *, colors: int = 96) -> None:
     """Write pictures as a GIF that loops. Delays are whole hundredths of a second, chosen so that they add up right.
 
+    samples  some of the pictures, from which the palette is made
     What stays the same from one picture to the next is left transparent, which keeps files small.
     """
-    frames = list(images)
-    palette = _palette(frames, colors)
-    coded = [np.asarray(Pillow.fromarray(f).quantize(palette=palette, dither=Pillow.Dither.NONE)) for f in frames]
-    pages = [coded[0], *(np.where(now == before, colors, now) for before, now in pairwise(coded))]
+    palette = _palette(samples, colors)
     bytes_of_palette = (palette.getpalette() or [])[: 3 * colors]
-    sheets = []
-    for page in pages:
-        sheet = Pillow.fromarray(page.astype(np.uint8), mode="P")
-        sheet.putpalette(bytes_of_palette + [0] * (768 - len(bytes_of_palette)))
-        sheets.append(sheet)
-    ends = np.round(np.arange(1, len(frames) + 1) * 100.0 / fps).astype(int)
+    sheets, before = [], None
+    for image in images:
+        now = np.asarray(Pillow.fromarray(image).quantize(palette=palette, dither=Pillow.Dither.NONE))
+        page = now if before is None else np.where(now == before, colors, now)
+        sheets.append(Pillow.fromarray(page.astype(np.uint8), mode="P"))
+        sheets[-1].putpalette(bytes_of_palette + [0] * (768 - len(bytes_of_palette)))
+        before = now
+    ends = np.round(np.arange(1, len(sheets) + 1) * 100.0 / fps).astype(int)
     delays = [int(d) * 10 for d in np.maximum(np.diff(ends, prepend=0), 2)]
     with atomic_write(path) as part:
         sheets[0].save(
@@ -84,12 +83,12 @@ def _again(first: Image, rest: Iterator[Image]) -> Iterator[Image]:
     yield from rest
 
 
-def _palette(frames: list[Image], colors: int) -> Pillow.Image:
-    """Return one palette for all frames, so that colours do not flicker, from a sheet of a few of them.
+def _palette(samples: list[Image], colors: int) -> Pillow.Image:
+    """Return one palette for all frames, so that colours do not flicker, from a sheet of samples.
 
     Vivid pixels, few but noticed, get a tenth of the sheet.
     """
-    some = np.concatenate([frames[i][::2, ::2] for i in np.unique(np.linspace(0, len(frames) - 1, 6).astype(int))])
+    some = np.concatenate([sample[::2, ::2] for sample in samples])
     pixels = some.reshape(-1, 3)
     vivid = pixels[np.ptp(pixels, axis=1) > 90]
     if len(vivid):

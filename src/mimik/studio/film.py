@@ -90,7 +90,8 @@ class Film:
     def pictures(self, moments: Sequence[float], progress: Progress | None = None) -> Iterator[Image]:
         """Yield the pictures at moments in seconds, painted on all processors, in order."""
         self.picture(moments[0])  # compiles the kernels and paints the empty floor before threads share them
-        with ThreadPoolExecutor(max_workers=max(1, min(8, cpu_count() or 1))) as pool:
+        pool = ThreadPoolExecutor(max_workers=max(1, min(8, cpu_count() or 1)))
+        try:
             waiting = iter(moments)
             running: list[Future[Image]] = [pool.submit(self.picture, t) for t in islice(waiting, 16)]
             for done in range(len(moments)):
@@ -99,6 +100,8 @@ class Film:
                 if progress is not None:
                     progress(done + 1, len(moments))
                 yield image
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _solid(self, number: int, seconds: float, opacity: float) -> Solid:
         actor = self.actors[number]

@@ -19,7 +19,7 @@ from mimik.studio.stage import Image
 from mimik.studio.theme import Theme, theme_named
 
 MAX_SIDE = 4096
-MAX_PICTURES = 20_000
+MOST_IN_FILM, MOST_IN_GIF = 200_000, 3_000
 SUFFIXES = (".png", ".gif", ".mp4")
 
 
@@ -72,16 +72,19 @@ def render(
         pictures = [words.on(film, t, image) for t, image in zip(moments, film.pictures(moments, progress))]
         write_png(path, np.concatenate(pictures, axis=1))
         return path
-    rate = _rate(film, fps, 25.0 if path.suffix.lower() == ".gif" else 30.0)
-    count = int(film.duration * rate + 1e-6) + 1
-    if count > MAX_PICTURES:
-        raise OptionError(
-            f"{count} pictures; at most {MAX_PICTURES} are drawn in one film: give a lower fps or cut the clip"
-        )
+    gif = path.suffix.lower() == ".gif"
+    rate = _rate(film, fps, 25.0 if gif else 30.0)
+    count, most = int(film.duration * rate + 1e-6) + 1, MOST_IN_GIF if gif else MOST_IN_FILM
+    if count > most:
+        kind = "GIF, which is held in memory" if gif else "film"
+        raise OptionError(f"{count} pictures; at most {most} fit in a {kind}: give a lower fps or cut the clip")
     moments = [n / rate for n in range(count)]
     drawn = (words.on(film, t, image) for t, image in zip(moments, film.pictures(moments, progress)))
-    write = write_gif if path.suffix.lower() == ".gif" else write_mp4
-    write(path, drawn, rate)
+    if gif:
+        few = sorted({moments[round(n)] for n in np.linspace(0, count - 1, 6)})
+        write_gif(path, drawn, rate, [words.on(film, t, film.picture(t)) for t in few])
+    else:
+        write_mp4(path, drawn, rate)
     return path
 
 

@@ -82,7 +82,7 @@ def test_exchanged_sides_are_noted():
 
 @pytest.mark.parametrize("degrees", [0, 20, 45, 70, 90])
 def test_arms_at_any_height(degrees):
-    rig = builtin_rig("smpl")
+    rig = builtin_rig("cmu")
     bound = build_rig(rest_of(rig, a_rest(rig, degrees)))
     assert bound.rest_kind == ("T" if degrees < 25 else "A")
     assert np.rad2deg(geodesic(bound.q_world_tpose, identity_quat()).max()) < 1e-3
@@ -107,3 +107,13 @@ def test_rest_positions_are_the_files_own():
     again = WorldPose(rig.skeleton, world.rotations, world.positions).to_local()
     assert geodesic(again.rotations, rig.skeleton.rest).max() < 1e-9
     assert np.isfinite(quat_apply(world.rotations, np.nan_to_num(rig.skeleton.tips))).all()
+
+
+def test_collars_that_rest_raised_come_level_and_arms_stay():
+    rig = builtin_rig("smpl")
+    rest = rig.rest_pose().to_world()
+    D = quat_mul(rig.q_world_tpose, quat_inv(rest.rotations))
+    p = rig.tpose().positions()
+    rise = p[rig.roles["left_shoulder"]] - p[rig.roles["left_collar"]]
+    assert np.rad2deg(np.arctan2(rise[1], np.hypot(rise[0], rise[2]))) == pytest.approx(8.0, abs=1e-6)
+    assert geodesic(D[[rig.roles["left_shoulder"], rig.roles["right_wrist"]]], identity_quat()).max() < 1e-9

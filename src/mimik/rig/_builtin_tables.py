@@ -22,7 +22,12 @@ def humanoid_rows() -> list[Row]:
 
 def smpl_rows() -> list[Row]:
     """Return the 24 joints of SMPL in its own order."""
-    rows = [(role, PARENT_ROLE[role], role, _BODY_ENDS.get(role, "")) for role in BODY_ROLES if "wrist" not in role]
+    own = {f"{side}_collar": f"{side}_inner_collar" for side in ("left", "right")}
+    rows = [
+        (role, PARENT_ROLE[role], own.get(role, role), _BODY_ENDS.get(role, ""))
+        for role in BODY_ROLES
+        if "wrist" not in role
+    ]
     for side in ("left", "right"):
         rows.append((f"{side}_wrist", f"{side}_elbow", f"{side}_wrist", ""))
     for side in ("left", "right"):

@@ -12,7 +12,7 @@ from mimik.rig.build import build_rig
 from mimik.rig.figure import Proportions, figure_points
 from mimik.rig.rig import Rig
 from mimik.rig.skeleton import Skeleton
-from mimik.rotation import identity_quat, quat_apply, quat_inv, quat_mul
+from mimik.rotation import identity_quat, quat_apply, quat_inv, quat_mul, rotvec_to_quat
 
 _ROWS: dict[str, Callable[[], list[Row]]] = {
     "humanoid": humanoid_rows,
@@ -22,6 +22,9 @@ _ROWS: dict[str, Callable[[], list[Row]]] = {
     "vrm": vrm_rows,
     "cmu": cmu_rows,
 }
+_COLLAR_RAISE = np.deg2rad(14.0)
+_ARM = ("shoulder", "elbow", "wrist", "hand")
+
 BUILTIN_RIGS: tuple[str, ...] = tuple(_ROWS)
 """Names `builtin_rig` accepts."""
 
@@ -47,6 +50,8 @@ def builtin_rig(name: str, height: float = 1.75, *, proportions: Proportions | N
         q_world, places, ends = ue5_rest(names, parents, places, ends)
     else:
         q_world = identity_quat(len(names))
+    if name == "smpl":
+        places, ends = _raised_collars(names, parents, places, ends)
     return build_rig(_skeleton(names, parents, q_world, places, ends), name=name)
 
 
@@ -62,6 +67,19 @@ def _skeleton(names: list[str], parents: list[int], q_world: Array, p_world: Arr
         rest=quat_mul(quat_inv(q_parent), q_world),
         tips=quat_apply(quat_inv(q_world), ends - p_world),
     )
+
+
+def _raised_collars(names: list[str], parents: list[int], places: Array, ends: Array) -> tuple[Array, Array]:
+    """Return the T-pose (J, 3) and bone ends with collars raised as SMPL's zero pose has them, arms still level."""
+    raised, raised_ends = places.copy(), ends.copy()
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        shoulder = names.index(f"{side}_shoulder")
+        bone = places[shoulder] - places[parents[shoulder]]
+        lift = quat_apply(rotvec_to_quat(np.array([0.0, 0.0, sign * _COLLAR_RAISE])), bone) - bone
+        arm = [j for j, n in enumerate(names) if n.startswith(side) and n.endswith(_ARM)]
+        raised[arm] += lift
+        raised_ends[arm] += lift
+    return raised, raised_ends
 
 
 def _place(points: Mapping[str, Array], place: str) -> Array:

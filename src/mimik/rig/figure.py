@@ -56,7 +56,7 @@ def figure_points(height: float = 1.75, proportions: Proportions | None = None) 
     """Return point name -> world position (3,) in metres: T-pose, palms down, facing +Z, soles at y = 0.
 
     Names are roles, and `head_top`, `left_hand_tip`, `left_toe_tip`, `left_heel`, `left_thumb_tip`, `left_index_tip`
-    ..., `left_middle0` (metacarpal bases of the four fingers).
+    ..., `left_middle0` (metacarpal bases of the four fingers), `left_inner_collar` (where SMPL has its collar).
     """
     p = proportions or Proportions()
     points = {f"left_{name}": at for name, at in {**_leg(p), **_arm(p)}.items()}
@@ -111,8 +111,10 @@ def _arm(p: Proportions) -> dict[str, Array]:
     collar = np.array([p.collar_width, neck - p.shoulder_drop, 0.012])
     shoulder = np.array([p.shoulder_width, neck - p.shoulder_drop, -0.010])
     wrist = shoulder + _at(p.upper_arm + p.forearm, 0.0, 0.0)
+    inner = _at(0.4 * p.shoulder_width, shoulder[1] - np.tan(np.deg2rad(8.0)) * 0.6 * p.shoulder_width, -0.010)
     points = {
         "collar": collar,
+        "inner_collar": inner,
         "shoulder": shoulder,
         "elbow": shoulder + _at(p.upper_arm, 0.0, 0.0),
         "wrist": wrist,

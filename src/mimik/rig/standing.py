@@ -1,8 +1,8 @@
 """Read a standing figure: where it faces, how its limbs hang, and the canonical T-pose its bones swing to.
 
 The canonical T-pose faces +Z, upright; upper arm, forearm and hand along +-X, thigh and shin along -Y. Pelvis, spine,
-neck, head and collars stay as they stand; feet keep their soles as they stand and turn their toes to the front;
-everything else rides on its parent.
+neck, head and collars (unless raised) stay as they stand; feet keep their soles as they stand and turn their toes to
+the front; everything else rides on its parent.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from mimik.rotation import matrix_to_quat, quat_apply, quat_between, quat_mul, q
 
 _DOWN = np.array([0.0, -1.0, 0.0])
 _LEFT = np.array([1.0, 0.0, 0.0])
+_RAISED = np.deg2rad(8.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,15 @@ def tpose_of_stance(
     feet = _feet(skeleton, roles, upright, quat_mul(turn, q_world))
     lines = {roles.get(f"{side}_wrist", -1): knuckle_line(skeleton, roles, side) for side in _SIDES}
     knuckles = {j: quat_apply(quat_mul(turn, q_world[j]), line) for j, line in lines.items() if line is not None}
+    # arms come along with the trunk, not with a collar that is lowered
+    arms = {
+        roles[f"{s}_shoulder"]: int(skeleton.parents[roles[f"{s}_collar"]])
+        for s in _SIDES
+        if f"{s}_collar" in roles and f"{s}_shoulder" in roles
+    }
     change = np.tile([0.0, 0.0, 0.0, 1.0], (skeleton.joint_count, 1))  # (J, 4) from the upright pose to the T-pose
     for joint in range(1, skeleton.joint_count):
-        carried = change[skeleton.parents[joint]]
+        carried = change[arms.get(joint, skeleton.parents[joint])]
         change[joint] = carried
         if joint in feet:
             change[joint] = feet[joint]
@@ -112,11 +119,32 @@ def _limb_targets(
             direction = _bone(positions, roles, f"{side}_{role}", f"{side}_{child}")
             if direction is not None:
                 targets[roles[f"{side}_{role}"]] = (direction, sign * _LEFT if role in ("shoulder", "elbow") else _DOWN)
+        shrugged = _shrugged_collar(positions, roles, side)
+        if shrugged is not None:
+            targets[roles[f"{side}_collar"]] = shrugged
         hand = hand_direction(skeleton, roles, side)
         if hand is not None:
             wrist = roles[f"{side}_wrist"]
             targets[wrist] = (quat_apply(q_world[wrist], hand), sign * _LEFT)
     return targets
+
+
+def _shrugged_collar(positions: Array, roles: Mapping[str, int], side: str) -> tuple[Array, Array] | None:
+    """Return direction now and wanted of a collar that rests raised, as SMPL's do in its T-pose; None for others.
+
+    People's collars drop by that angle whenever their arms hang; on a rig that rests level the shoulders would sag.
+    Collars that start in the middle of the body slope for other reasons and stay as they are.
+    """
+    bone = _bone(positions, roles, f"{side}_collar", f"{side}_shoulder")
+    if bone is None or "pelvis" not in roles:
+        return None
+    middle = positions[roles["pelvis"], 0]
+    collar, shoulder = (abs(positions[roles[f"{side}_{part}"], 0] - middle) for part in ("collar", "shoulder"))
+    across = float(np.hypot(bone[0], bone[2]))
+    rise = np.arctan2(bone[1], across)
+    if collar < 0.2 * shoulder or rise < _RAISED or across < 0.3:
+        return None
+    return bone, np.array([bone[0] / across * np.cos(_RAISED), np.sin(_RAISED), bone[2] / across * np.cos(_RAISED)])
 
 
 def _feet(skeleton: Skeleton, roles: Mapping[str, int], positions: Array, q_world: Array) -> dict[int, Array]:

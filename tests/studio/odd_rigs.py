@@ -4,23 +4,14 @@ import numpy as np
 
 from mimik.rig import Skeleton
 from mimik.rig.builtin import builtin_rig
+from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
 from tests.builders import SEED, chain, random_tree
 
 
-def plain_rig(skeleton: Skeleton, roles: dict[str, int] | None = None) -> Rig:
-    """Return a rig whose T-pose is the skeleton's rest."""
-    return Rig(skeleton, LocalRest.world(skeleton), roles or {})
-
-
-class LocalRest:
-    """World rotations of the rest pose."""
-
-    @staticmethod
-    def world(skeleton: Skeleton) -> np.ndarray:
-        from mimik.rig.pose import LocalPose
-
-        return LocalPose(skeleton, skeleton.rest, np.zeros(3)).to_world().rotations
+def plain_rig(skeleton: Skeleton) -> Rig:
+    """Return a rig without roles whose T-pose is the skeleton's rest."""
+    return Rig(skeleton, LocalPose(skeleton, skeleton.rest, np.zeros(3)).to_world().rotations)
 
 
 def without(rig: Rig, *gone: str) -> Rig:

@@ -18,13 +18,7 @@ WALK = sample_clip(RIG, "walk", seconds=1.0, fps=30)
 SMALL = {"width": 96, "height": 72}
 
 
-def still(rig=RIG, **changes):
-    pose = rig.tpose()
-    root = np.array(pose.root)[None] + changes.pop("shift", np.zeros(3))
-    return Clip(rig, np.array(pose.rotations)[None], root, 30.0, **changes)
-
-
-def foreground(shot, subject=RIG, empty_above=1e9):
+def foreground(shot, subject=RIG):
     """Return where a figure's picture differs from the empty stage."""
     film = film_of(subject, shot)
     empty = film.stage.paint([], [])

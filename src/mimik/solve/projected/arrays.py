@@ -106,3 +106,4 @@ class Settings(NamedTuple):
     pin_weight: float
     pin_rounds: int
     pull: float  # share of the way to the natural pose taken before each solve
+    ease: float  # how fast that drift changes

@@ -11,7 +11,7 @@ from mimik.solve.projected.steps import solve_frame
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath=FAST)
-def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles, s, theta, base, worst):
+def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles, s, theta, base, drift, worst, tick):
     """Solve one frame in place from theta (N,) and base (J, 4); returns what `solve_frame` returns."""
     m, i, f = model_views(sizes, ints, floats)
     g, i, f = goal_views(sizes, ints, floats, i, f)
@@ -19,7 +19,7 @@ def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles,
     net = network_views(net_sizes, net_ints, net_floats, net_singles)
     if net_sizes[0] > 0:
         predict_pose(m, net, g.target)
-    return solve_frame(m, g, s, theta, base, net.values, net.base, worst, w)
+    return solve_frame(m, g, s, theta, base, drift, net.values, net.base, worst, tick, w)
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath=FAST, parallel=True)
@@ -51,11 +51,13 @@ def solve_many(
         g, i, f = goal_views(sizes, own_ints, own_floats, i, f)
         w = work_views(sizes, own_ints, own_floats, i, f)
         net = network_views(net_sizes, net_ints, own_net, own_singles)
+        drift = np.zeros(theta.shape[1])
         for b in range(c * count // chunks, (c + 1) * count // chunks):
             g.target[:] = targets[b]
+            drift[:] = 0.0
             if net_sizes[0] > 0:
                 predict_pose(m, net, g.target)
-            end, steps, f_end, slope, worst = solve_frame(m, g, s, theta[b], base[b], net.values, net.base, 0.0, w)
+            end, steps, f_end, slope, worst = solve_frame(m, g, s, theta[b], base[b], drift, net.values, net.base, 0.0, 0, w)
             residual[b] = w.best_residual
             outcome[b, 0], outcome[b, 1], outcome[b, 2], outcome[b, 3], outcome[b, 4] = end, steps, f_end, slope, worst
 

@@ -39,6 +39,7 @@ class Options:
     tolerance           metres (radians) at which a goal counts as met
     gradient_tolerance  projected gradient norm at which a point counts as optimal
     pull                share of the way to the natural pose taken before each frame; 0 keeps to the last pose
+    ease                how fast that drift changes, 0 to 1 at once: smooth motion against prompt settling
     damping             trust at the start: damping of the first step is this times the squared worst residual
     pin_weight          penalty weight of pinned goals; their multipliers do the rest
     """
@@ -47,7 +48,8 @@ class Options:
     restarts: int = 12
     tolerance: float = 1e-5
     gradient_tolerance: float = 1e-6
-    pull: float = 0.15
+    pull: float = 0.08
+    ease: float = 0.3
     damping: float = 0.03
     pin_weight: float = 1e3
     pin_rounds: int = 12
@@ -60,8 +62,9 @@ class Options:
         for name in ("iterations", "restarts", "pin_rounds"):
             if getattr(self, name) < 0:
                 raise OptionError(f"{name} must not be negative, not {getattr(self, name)}")
-        if not 0.0 <= self.pull <= 1.0:
-            raise OptionError(f"pull lies between 0 and 1, not {self.pull}")
+        for name in ("pull", "ease"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise OptionError(f"{name} lies between 0 and 1, not {getattr(self, name)}")
 
     def settings(self, pulls: bool) -> Settings:
         """Return the kernels' form; `pulls` says whether there is a natural pose to go to."""
@@ -74,16 +77,19 @@ class Options:
             pin_weight=self.pin_weight,
             pin_rounds=self.pin_rounds,
             pull=self.pull if pulls else 0.0,
+            ease=self.ease,
         )
 
 
 @dataclass(slots=True)
 class State:
-    """Where a figure stands: values (N,), base frames of free balls (J, 4), worst goal of the last frame."""
+    """Where a figure stands: values (N,), base frames of free balls (J, 4), worst goal and number of the last frame."""
 
     values: Array
     base: Array
+    drift: Array
     worst: float = 0.0
+    tick: int = 0
 
 
 class Solver:
@@ -143,7 +149,7 @@ class Solver:
     def reset(self, pose: LocalPose | None = None) -> None:
         """Put the figure into a pose; into the start pose unless given."""
         values, base = self._start if pose is None else self.model.pose_to_values(pose)
-        self.state = State(values.copy(), base.copy())
+        self.state = State(values.copy(), base.copy(), np.zeros_like(values))
 
     def move(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None) -> None:
         """Move targets without solving: by label or joint, or for every goal in order; raises GoalError."""
@@ -185,9 +191,10 @@ class Solver:
         else:
             self.outcome = live_step(
                 arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
-                self._settings, state.values, state.base, state.worst,
+                self._settings, state.values, state.base, state.drift, state.worst, state.tick,
             )  # fmt: skip
         state.worst = self.outcome[4]
+        state.tick += 1
         return state.values
 
     def step(self, targets: Mapping[str, ArrayLike] | Sequence[ArrayLike] | Array | None = None) -> Solution:
@@ -345,5 +352,5 @@ def pose(rig: Rig, goals: Sequence[Goal], **options: Any) -> Solution:
     Raises GoalError for goals that make no sense on this rig.
     """
     if "start" not in options and "options" not in options:
-        options["options"] = Options(pull=1.0)
+        options["options"] = Options(pull=1.0, ease=1.0)
     return Solver(rig, goals, **options).step()

@@ -15,6 +15,9 @@ from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, fin
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
 
+JUMP = 0.05
+"""Metres (radians) the goals may move at once before a figure out of their reach looks for other ways to stand."""
+
 CURVED = 1e-3
 """Metres (radians) of residual from which the bending of the goals' paths enters the step."""
 
@@ -211,20 +214,20 @@ def worst_goal(g, w):
 def minimise(m, g, s, theta, base, w):
     """Projected Newton with a trust region, from theta and base, in place.
 
-    Returns the end's code, iterations, objective, projected gradient norm and worst goal. `evaluate` and `box_step` have
+    Returns the end's code, iterations, objective, projected gradient norm, worst goal, worst goal at first. `evaluate` and `box_step` have
     one place each where they are called: compiling them in twice would double the compile time.
     """
     w.trial[:] = theta
     w.trial_base[:] = base
     end, iteration, refused, slow, curved = -1, 0, 0, 0, False
-    f, drop, worst, slope, damping = np.inf, 1.0, 0.0, 0.0, 0.0
+    f, drop, worst, slope, damping, first = np.inf, 1.0, 0.0, 0.0, 0.0, 0.0
     while True:
         value = evaluate(m, g, s, w.trial, w.trial_base, w)
         if end >= 0:  # back at the last good point
-            return end, iteration, f, slope, worst
+            return end, iteration, f, slope, worst, first
         if f == np.inf or f - value > 1e-4 * drop:
             if f == np.inf:
-                worst = worst_goal(g, w)
+                worst = first = worst_goal(g, w)
                 damping = s.damping * min(1.0, worst * worst)
             else:
                 slow = slow + 1 if f - value < 1e-8 * f else 0
@@ -240,13 +243,13 @@ def minimise(m, g, s, theta, base, w):
             find_gradient(m, g, s, theta, w)
             slope = step_room(m, theta, w)
             if worst < s.tolerance:
-                return REACHED, iteration, f, slope, worst
+                return REACHED, iteration, f, slope, worst, first
             if slope < s.gradient_tolerance:
-                return STATIONARY, iteration, f, slope, worst
+                return STATIONARY, iteration, f, slope, worst, first
             if slow >= 4:
-                return STALLED, iteration, f, slope, worst
+                return STALLED, iteration, f, slope, worst, first
             if iteration >= s.iterations:
-                return EXHAUSTED, iteration, f, slope, worst
+                return EXHAUSTED, iteration, f, slope, worst, first
             curved = worst > CURVED
             find_hessian(m, g, s, w, curved)
         else:
@@ -268,21 +271,26 @@ def minimise(m, g, s, theta, base, w):
 
 
 @kernel
-def start_values(m, s, natural, natural_base, theta, base, w):
-    """Move the start a share of the way to the natural pose, inside the limits."""
+def start_values(m, s, natural, natural_base, theta, base, drift):
+    """Move the start toward the natural pose by a drift (N,) that itself changes gently, inside the limits."""
     for j in range(m.parents.shape[0]):
         first, last = m.first[j], m.first[j] + m.value_count[j]
-        for k in range(first, last):
-            theta[k] += s.pull * (natural[k] - theta[k]) if not m.slides[k] else 0.0
+        free = last - 3 if m.kind[j] == FREE else last
+        for k in range(first, free):
+            if not m.slides[k]:
+                drift[k] += s.ease * (s.pull * (natural[k] - theta[k]) - drift[k])
+                theta[k] += drift[k]
         if m.kind[j] == FREE:
             a, b = base[j], natural_base[j]
-            dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
-            sign, n = (1.0 if dot >= 0.0 else -1.0), 0.0
-            for k in range(4):
-                a[k] += s.pull * (sign * b[k] - a[k])
-                n += a[k] * a[k]
-            for k in range(4):
-                a[k] /= math.sqrt(n)
+            x, y, z, w = quat_mul(-a[0], -a[1], -a[2], a[3], b[0], b[1], b[2], b[3])
+            sine = math.sqrt(x * x + y * y + z * z)
+            turn = 2.0 * math.atan2(sine, abs(w)) / sine if sine > 1e-9 else 2.0
+            turn = -turn if w < 0.0 else turn
+            drift[free] += s.ease * (s.pull * turn * x - drift[free])
+            drift[free + 1] += s.ease * (s.pull * turn * y - drift[free + 1])
+            drift[free + 2] += s.ease * (s.pull * turn * z - drift[free + 2])
+            x, y, z, w = exp_quat(drift[free], drift[free + 1], drift[free + 2])
+            a[0], a[1], a[2], a[3] = quat_mul(a[0], a[1], a[2], a[3], x, y, z, w)
         limit_joint(m, j, theta)
 
 
@@ -307,39 +315,48 @@ def _scatter(m, natural, slid, theta, base, seed, spread):
 
 
 @kernel
-def solve_frame(m, g, s, theta, base, natural, natural_base, last_worst, w):
+def solve_frame(m, g, s, theta, base, drift, natural, natural_base, last_worst, tick, w):
     """Solve one frame in place: from where the figure stands, and where that gets stuck from other starts.
 
     Pinned goals come first: their multipliers grow until they are met or cannot be (method of multipliers). last_worst
-    is the worst goal of the frame before: a goal that stays out of reach is not tried anew every frame.
+    is the worst goal of the frame before: while goals stay out of reach and move little, one other start a frame is
+    tried, another at each tick, and taken only when clearly better.
     Returns the end's code, iterations, objective, projected gradient norm, worst goal; residuals in w.best_residual.
     """
-    start_values(m, s, natural, natural_base, theta, base, w)
+    start_values(m, s, natural, natural_base, theta, base, drift)
     pinned, best_f, best_end, best_slope, best_worst, steps, again = False, np.inf, STALLED, 0.0, 0.0, 0, 0
+    moved, starts, first_seed, margin = 0.0, s.restarts, 0, 0.995
     for i in range(g.kind.shape[0]):
         pinned = pinned or g.pinned[i]
-    for n in range(s.restarts + 1):
+    n = 0
+    while n <= starts:
         if n > 0:
-            base[:] = natural_base if n % 2 == 1 else w.best_base
-            _scatter(m, natural, w.best, theta, base, n, 0.35 if n > 1 else 0.0)
+            seed = first_seed + n
+            base[:] = natural_base if seed % 2 == 1 else w.best_base
+            centre = natural if seed % 2 == 1 else w.best
+            _scatter(m, centre, w.best, theta, base, seed, 0.5 if seed > 1 else 0.0)
         w.shift[:] = 0.0
-        for _ in range(s.pin_rounds + 1 if pinned else 1):
-            end, more, f, slope, worst = minimise(m, g, s, theta, base, w)
+        for again_pinned in range(s.pin_rounds + 1 if pinned else 1):
+            end, more, f, slope, worst, first = minimise(m, g, s, theta, base, w)
+            moved = first if n == 0 and again_pinned == 0 else moved
             steps += more
             left = _raise_multipliers(g, w)
             if left < s.tolerance:
                 break
         w.shift[:] = 0.0
         f = objective(g, s, theta, w)
-        if n > 0 and abs(f - best_f) < 0.02 * best_f:
+        if n > 0 and abs(f - best_f) < 0.005 * best_f:
             again += 1  # another start ends at the same optimum
-        if n == 0 or f < 0.98 * best_f:
+        if n == 0 or f < margin * best_f:
             w.best[:] = theta
             w.best_base[:] = base
             w.best_residual[:] = w.residual
             best_f, best_end, best_slope, best_worst = f, end, slope, worst
-        if best_worst < STUCK or again >= 3 or (n == 0 and worst < 1.3 * last_worst + STUCK):
+        if best_worst < STUCK or again >= 4:
             break
+        if n == 0 and worst < 1.3 * last_worst + STUCK and moved < last_worst + JUMP:
+            starts, first_seed, margin = min(1, starts), tick % 12, 0.95
+        n += 1
     theta[:] = w.best
     base[:] = w.best_base
     return best_end, steps, best_f, best_slope, best_worst

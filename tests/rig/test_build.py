@@ -11,7 +11,7 @@ from mimik.rig.build import build_rig
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.joint_words import read_names
 from mimik.rig.roles import BODY_MIRROR, BODY_PARENTS, BODY_ROLES, ROLES, canonical_role, mirror_role, roles_from_vrm
-from tests.builders import SEED, chain, random_tree
+from tests.builders import SEED, chain, random_quats, random_tree
 
 
 def test_role_tables():
@@ -90,3 +90,32 @@ def test_bodies_without_length_or_with_misleading_names_build():
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=8))
 def test_names_in_any_script_are_read(names):
     assert len(read_names(names)) == len(names)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-5, 1e5, 1e200, 1e308])
+def test_absurd_sizes_and_broken_motion_build(size):
+    rng = np.random.default_rng(SEED)
+    rig = builtin_rig("mixamo")
+    offsets = np.where(np.arange(rig.joint_count)[:, None] % 3 == 0, size, 1.0) * rig.offsets
+    skeleton = Skeleton.build(rig.names, rig.parents, offsets)
+    rotations = np.array(random_quats(rng, 6, rig.joint_count))
+    rotations[2, 5] = np.nan
+    with np.errstate(all="ignore"):
+        bound = build_rig(skeleton, motion=(rotations, np.zeros((6, 3)), None))
+    assert np.isfinite(bound.q_world_tpose).all()
+
+
+def test_a_random_motion_on_every_shape_of_bind_builds():
+    rng = np.random.default_rng(SEED)
+    for name in ("mixamo", "cmu", "humanoid"):
+        rig = builtin_rig(name)
+        for _ in range(10):
+            skeleton = Skeleton.build(rig.names, rig.parents, rng.normal(size=(rig.joint_count, 3)))
+            rotations = random_quats(rng, int(rng.integers(1, 9)), rig.joint_count)
+            bound = build_rig(skeleton, motion=(rotations, np.zeros((len(rotations), 3)), None))
+            assert np.isfinite(bound.q_world_tpose).all()
+
+
+def test_more_joints_than_any_body_are_not_searched():
+    rig = build_rig(chain(4100))
+    assert not rig.roles and any("4000" in note for note in rig.notes)

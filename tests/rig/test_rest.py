@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mimik.motion.sample import medley
-from mimik.rig import LocalPose
+from mimik.rig import LocalPose, Skeleton
 from mimik.rig.build import build_rig
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.role_space import rig_to_role_rotations, role_rotations_to_rig
@@ -48,5 +48,24 @@ def test_game_bind_is_the_same_motion(character):
     bound = build(skeleton, moved)
     assert bound.rest_kind == "arbitrary"
     mm, degrees = same_world(rig, rig_to_role_rotations(rig, pose), rig_to_role_rotations(bound, moved))
-    print(mm, degrees)
     assert mm < 0.1 and degrees < 0.01
+
+
+def test_game_bind_without_names_is_found_from_its_motion(character):
+    rig, pose = character
+    axes = game_axes(rig)
+    skeleton, moved = rebound(rig, pose, axes, quat_inv(axes), flat=False)
+    nameless = Skeleton.build([f"b{k * 7 % 22}" for k in range(22)], skeleton.parents, skeleton.offsets)
+    bound = build(nameless, moved)
+    assert dict(bound.roles) == dict(rig.roles)
+    assert np.rad2deg(geodesic(bound.q_world_tpose, axes).max()) < 0.01
+
+
+@pytest.mark.parametrize("name", BUILTIN_RIGS)
+def test_every_built_in_rig_carries_the_same_motion(character, name):
+    rig, pose = character
+    motion = rig_to_role_rotations(rig, pose)
+    other = builtin_rig(name)
+    back = rig_to_role_rotations(other, role_rotations_to_rig(other, *motion))
+    assert geodesic(back[0], motion[0]).max() < 1e-6
+    assert np.abs(back[1] - motion[1]).max() < 1e-9

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mimik.errors import RigError, one_of
 from mimik.rig.rest import Motion, find_tpose
 from mimik.rig.rig import Rig
@@ -38,8 +40,9 @@ def build_rig(
     rig's notes. Raises RigError for a role or joint that does not exist.
     """
     given = _given_roles(skeleton, roles or {})
-    found, said = find_roles(skeleton, given=given, motion=motion)
-    tpose = find_tpose(skeleton, found, motion)
+    with np.errstate(over="ignore", invalid="ignore"):  # absurd files hold absurd numbers
+        found, said = find_roles(skeleton, given=given, motion=motion)
+        tpose = find_tpose(skeleton, found, motion)
     missing = [r for r in BODY_ROLES if r not in found]
     if missing and len(missing) < len(BODY_ROLES):
         said = (*said, "no joint for " + ", ".join(missing))

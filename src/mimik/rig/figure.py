@@ -5,7 +5,7 @@ Human Movement); joint depths, hands and feet are our own. Every built-in rig is
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,12 +31,6 @@ class Proportions:
     hand: float = 0.106
     foot: float = 0.152  # heel to toe tip
 
-    def scaled(self, **factors: float) -> "Proportions":
-        """Return a copy with some fields multiplied."""
-        return replace(self, **{name: getattr(self, name) * f for name, f in factors.items()})
-
-
-PROPORTION_NAMES: tuple[str, ...] = tuple(f.name for f in fields(Proportions))
 
 # along the trunk from pelvis to neck base: fraction of its length, depth as fraction of height
 _TRUNK_POINTS = {"spine1": (0.20, -0.006), "spine2": (0.42, -0.012), "spine3": (0.64, -0.014), "neck": (1.0, -0.012)}

@@ -19,6 +19,7 @@ Motion = tuple[Array, Array, Array | None]
 _T_BELOW = np.deg2rad(25.0)
 _CALIBRATION = np.deg2rad(3.0)
 _MOST_FRAMES = 1500
+_FARTHEST = 1e6  # metres; beyond, numbers are broken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,7 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
     with a note that says so. With motion, where knees and elbows bend is measured too.
     """
     q_rest, p_rest = forward_kinematics(skeleton.parents, skeleton.offsets, skeleton.rest, skeleton.offsets[0])
-    stance = read_stance(p_rest, roles)
+    stance = read_stance(p_rest, roles) if np.abs(p_rest).max() < _FARTHEST else None
     frames = None if motion is None or "pelvis" not in roles else _some_frames(skeleton, motion)
     if stance is not None:
         kind: RestKind = "T" if stance.arms_down < _T_BELOW else "A"
@@ -63,7 +64,9 @@ def _some_frames(skeleton: Skeleton, motion: Motion) -> tuple[Array, Array] | No
         return None
     step = max(1, len(rotations) // _MOST_FRAMES)
     moves = None if translations is None else translations[::step]
-    return forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+    q_world, p_world = forward_kinematics(skeleton.parents, skeleton.offsets, rotations[::step], root[::step], moves)
+    sound = np.isfinite(q_world).all(axis=(1, 2)) & (np.abs(p_world).max(axis=(1, 2)) < _FARTHEST)
+    return (q_world[sound], p_world[sound]) if sound.any() else None
 
 
 def _from_motion(skeleton: Skeleton, roles: Mapping[str, int], q_world: Array, p_world: Array) -> TPose:

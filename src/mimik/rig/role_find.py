@@ -12,6 +12,7 @@ from mimik.rig.skeleton import Skeleton
 
 _LIMBS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "shoulder", "elbow"))
 _FRAMES = 200
+_MOST_JOINTS = 4000
 
 
 def find_roles(
@@ -23,6 +24,10 @@ def find_roles(
     leave out whole limbs.
     """
     given = given or {}
+    if skeleton.joint_count > _MOST_JOINTS:
+        return {r: j for r, j in given.items() if j >= 0}, (
+            f"{skeleton.joint_count} joints: roles are looked for among at most {_MOST_JOINTS}",
+        )
     named = consistent_roles(skeleton, {**roles_from_names(skeleton), **given}, kept=given)
     notes: tuple[str, ...] = ()
     if sum(role in named for role in _LIMBS) < len(_LIMBS) - 2:

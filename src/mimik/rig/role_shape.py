@@ -15,6 +15,10 @@ from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.role_names import Found, common_ancestor, spine_roles, trunk_chain
 from mimik.rig.skeleton import Skeleton
 
+# bounds on what is searched: skeletons of people stay far below them
+_LONGEST = 24  # joints of a limb
+_MOST = 8  # limbs at one fork
+_MOST_PAIRS = 60
 _ALIKE = 0.15  # relative difference of the lengths of a left and a right limb
 
 
@@ -73,28 +77,36 @@ class _Tree:
 
     def limb(self, child: int) -> Limb:
         """Return the branch that starts with `child`."""
-        joints, reach, far = [], [], 0.0
+        joints: list[int] = []
+        reach: list[float] = []
+        far = 0.0
         joint = child
-        while joint >= 0:
+        while joint >= 0 and len(joints) <= _LONGEST:
             far += float(self.lengths[joint])
             joints.append(joint)
             reach.append(far)
             joint = int(self.next[joint])
-        return Limb(tuple(joints), tuple(reach), far + float(self.beyond[joints[-1]]))
+        return Limb(tuple(joints), tuple(reach), float(self.lengths[child] + self.beyond[child]))
 
     def pairs(self, fork: int, least: float, joints: int) -> list[tuple[Limb, Limb]]:
         """Return the pairs of equal branches at a joint, at least `least` metres long with some `joints`."""
         limbs = [self.limb(c) for c in self.skeleton.children(fork)]
-        limbs = [limb for limb in limbs if limb.length >= least and len(limb.joints) >= joints]
+        limbs = [limb for limb in limbs if limb.length >= least and joints <= len(limb.joints) <= _LONGEST]
+        limbs = sorted(limbs, key=lambda limb: -limb.length)[:_MOST]
         return [
             (a, b) for a, b in combinations(limbs, 2) if abs(a.length - b.length) < _ALIKE * max(a.length, b.length)
         ]
 
 
 def _bone_lengths(skeleton: Skeleton) -> Array:
+    """Return bone lengths (J,), zero down to the first fork: above it stand the world and the way to the start."""
     lengths = np.linalg.norm(skeleton.offsets, axis=-1)
-    lengths[0] = 0.0
-    return lengths
+    joint = 0
+    lengths[joint] = 0.0
+    while len(children := skeleton.children(joint)) == 1:
+        joint = children[0]
+        lengths[joint] = 0.0
+    return np.asarray(lengths)
 
 
 def _legs_and_arms(tree: _Tree) -> tuple[int, int, tuple[Limb, Limb], tuple[Limb, Limb]] | None:
@@ -103,6 +115,7 @@ def _legs_and_arms(tree: _Tree) -> tuple[int, int, tuple[Limb, Limb], tuple[Limb
     forks = [j for j in range(tree.skeleton.joint_count) if len(tree.skeleton.children(j)) >= 2]
     legs = [(j, pair) for j in forks for pair in tree.pairs(j, 0.25 * whole, 3)]
     arms = [(j, pair) for j in forks for pair in tree.pairs(j, 0.15 * whole, 3)]
+    legs, arms = (sorted(pairs, key=lambda p: -p[1][0].length)[:_MOST_PAIRS] for pairs in (legs, arms))
     best, result = 0.0, None
     for fork, leg in legs:
         for chest, arm in arms:
@@ -127,7 +140,11 @@ def _leg(limb: Limb) -> dict[str, int]:
     """Choose hip, knee and ankle: two nearly equal bones that make most of the leg; the toe base follows."""
     best = min(
         combinations(range(len(limb.joints)), 3),
-        key=lambda hka: _misfit(limb, hka, lower=1.0, share=0.78, end=0.35) + 0.02 * hka[2],
+        key=lambda hka: (
+            _misfit(limb, hka, lower=1.0, share=0.78, end=0.35)
+            + 0.02 * hka[2]
+            + 0.3 * (limb.reach[hka[0]] < 0.02 * limb.length)
+        ),  # hips stand apart
     )
     hip, knee, ankle = (limb.joints[k] for k in best)
     roles = {"hip": hip, "knee": knee, "ankle": ankle}

@@ -6,7 +6,7 @@ import pytest
 from mimik.motion.sample import medley
 from mimik.rig import LocalPose, Skeleton
 from mimik.rig.build import build_rig
-from mimik.rig.builtin import builtin_rig
+from mimik.rig.builtin import BUILTIN_RIGS, builtin_rig
 from mimik.rig.role_space import rig_to_role_rotations, role_rotations_to_rig
 from mimik.rotation import geodesic, identity_quat, quat_inv
 from tests.rig.binds import a_rest, game_axes, rebound

@@ -1,7 +1,8 @@
 """Bone-aligned frames (IK-GAT, section 3.2): every joint gets axes that follow its bone, whatever the rig's own are.
 
 For each joint a primary child is chosen; y points to it in the rest pose, a reference direction handed down from
-the parent fixes the turn about the bone, and x = reference x y, z = x x y (equations 4-10). The frame is glued to the joint,
+the parent fixes the turn about the bone, and x = reference x y, z = x x y (equations 4-10).
+The frame is glued to the joint,
 
     R_world_bone[j] = R_world_joint[j] R_joint_bone[j]        (equation 11)
 

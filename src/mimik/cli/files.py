@@ -55,7 +55,7 @@ def read_roles(path: Path | None) -> dict[str, str] | None:
     """Read a mapping file of `role = joint` pairs (.json or .toml), or one of `joint = role` pairs turned round."""
     if path is None:
         return None
-    from mimik.io._points import read_mapping
+    from mimik.io.mapping import read_mapping
     from mimik.rig.roles import canonical_role
 
     pairs = read_mapping(path)

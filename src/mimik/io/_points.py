@@ -1,8 +1,6 @@
 """What every reader of keypoints ends with: checks, the layout, then metres and Y up."""
 
-import json
 import os
-import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
@@ -14,7 +12,7 @@ from mimik.errors import FileError, LayoutError, OptionError, one_of
 from mimik.goals.axes import Floor, normalise_take
 from mimik.goals.keypoints import Keypoints
 from mimik.goals.layouts import LAYOUTS, Layout, recognise
-from mimik.io.files import read_text
+from mimik.io.mapping import read_mapping
 
 MAX_NUMBERS = 120_000_000
 MAX_POINTS = 10_000
@@ -110,22 +108,6 @@ def check_size(path: str | os.PathLike[str], frames: int, points: int, *, line: 
         raise FileError(path, f"declares {points} points; at most {MAX_POINTS} are read", line=line)
     if frames * points * 3 > MAX_NUMBERS:
         raise FileError(path, f"declares {frames} frames of {points} points, more than is read", line=line)
-
-
-def read_mapping(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read a .json or .toml file of `own name = role` pairs; tables in it are flattened. Raises FileError."""
-    text = read_text(path, limit=10_000_000)
-    try:
-        data = tomllib.loads(text) if os.fspath(path).lower().endswith(".toml") else json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileError(path, f"is no mapping: {error}") from None
-    pairs = data if isinstance(data, dict) else {}
-    for value in list(pairs.values()):
-        pairs = pairs | value if isinstance(value, dict) else pairs
-    found = {str(key): value for key, value in pairs.items() if isinstance(value, str)}
-    if not found:
-        raise FileError(path, 'holds no mapping; write pairs such as {"my left elbow": "left_elbow"}')
-    return found
 
 
 def _sane(positions: Array, notes: list[str]) -> Array:

@@ -12,7 +12,6 @@ from mimik._types import Array, BoolArray, frozen_array
 from mimik.errors import RigError
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
-from mimik.rotation import quat_apply
 
 ROLE_INDEX = {role: i for i, role in enumerate(BODY_ROLES)}
 
@@ -103,15 +102,17 @@ def role_body(rig: Rig) -> RoleBody:
 def _fill_virtual(places: Array, present: BoolArray) -> None:
     """Give missing joints a place: between their neighbours, or where the average body has them."""
     i = ROLE_INDEX
-    top = (
-        next(places[k] for k in (i["neck"], i["head"]) if present[k])
-        if present[[12, 15]].any()
-        else np.nanmean(places[16:18], axis=0)
-    )
-    pelvis = places[0]
-    for name, share in (("spine1", 0.12), ("spine2", 0.38), ("spine3", 0.62), ("neck", 1.0)):
-        if not present[i[name]]:
-            places[i[name]] = pelvis + share * (top - pelvis)
+    if not present[i["neck"]]:
+        shoulders = [k for k in (13, 14, 16, 17) if present[k]]
+        below = places[shoulders].mean(axis=0) if shoulders else places[i["head"]]
+        places[i["neck"]] = 0.4 * places[i["head"]] + 0.6 * below if present[i["head"]] else below
+    chain = [0, i["spine1"], i["spine2"], i["spine3"], i["neck"]]
+    known = [k for k, joint in enumerate(chain) if present[joint] or k == len(chain) - 1]
+    for k, joint in enumerate(chain):
+        if k not in known:
+            low, high = max(n for n in known if n < k), min(n for n in known if n > k)
+            share = (k - low) / (high - low)
+            places[joint] = (1.0 - share) * places[chain[low]] + share * places[chain[high]]
     if not present[i["head"]]:
         places[i["head"]] = places[i["neck"]] + 0.25 * (places[i["neck"]] - places[i["spine3"]])
     for side, sign in (("left", 1.0), ("right", -1.0)):
@@ -123,7 +124,7 @@ def _fill_limbs(places: Array, present: BoolArray, side: str, sign: float) -> No
     leg = float(np.linalg.norm(places[i["neck"]] - places[0])) * 0.9
     chest, neck = places[i["spine3"]], places[i["neck"]]
     guesses = (
-        ("shoulder", "collar", neck + [0.36 * leg * sign, -0.05 * leg, 0.0]),
+        ("shoulder", "collar", neck + np.array([0.36 * leg * sign, -0.05 * leg, 0.0])),
         ("elbow", "shoulder", np.array([0.60 * leg * sign, 0.0, 0.0])),
         ("wrist", "elbow", np.array([0.55 * leg * sign, 0.0, 0.0])),
         ("knee", "hip", np.array([0.0, -0.85 * leg, 0.0])),

@@ -1,0 +1,232 @@
+"""The whole way of a take: keypoints of any layout in, a clip on any rig out, with a report of what was done.
+
+layout -> repair -> roles -> bone lengths and noise -> smoothing -> solver -> twist -> the person's rig or the rig given
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from mimik._types import Array
+from mimik.errors import GoalError, OptionError, one_of
+from mimik.goals.keypoints import Keypoints
+from mimik.goals.layouts import LANDMARKS as LAYOUT_LANDMARKS
+from mimik.goals.layouts import Layout, RolePoints, recognise
+from mimik.goals.proportions import BoneFit, fit_bone_lengths
+from mimik.goals.repair import RepairReport, repair
+from mimik.motion.clip import Clip
+from mimik.motion.foot_lock import lock_feet
+from mimik.motion.retarget import retarget
+from mimik.motion.smooth import smooth_values
+from mimik.motion.twist import continuous_twist
+from mimik.rig.proportions import bone_lengths, parent_role, with_bone_lengths
+from mimik.rig.rig import Rig
+from mimik.rig.roles import BODY_PARENTS, BODY_ROLES, PARENT_ROLE
+from mimik.solve.dense.body import LANDMARKS
+from mimik.solve.dense.solver import DenseSolver
+from mimik.solve.solution import Solution
+from mimik.takes_report import TakeReport, make_report
+
+Method = Literal["dense", "ikgat", "projected"]
+METHODS: tuple[Method, ...] = ("dense", "ikgat", "projected")
+Proportions = Literal["auto", "person", "rig"]
+
+NOISY = 0.003
+"""Noise of keypoints in metres from which a recorded take is smoothed and its standing feet are held, unless told."""
+
+SMOOTH_HZ = 8.0
+NEAR_NOISE = 0.02
+"""Noise in metres of a joint centre that a layout only comes near to."""
+
+_SAME_LENGTH = 0.005  # relative difference of bones below which the rig has the person's proportions
+_SHORT = 1e-3  # metres; a bone below has no length to fit
+_INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames are no motion but single poses
+_LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
+_PAIRS = [(i, BODY_ROLES.index("right" + r[4:])) for i, r in enumerate(BODY_ROLES) if r.startswith("left")]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOptions:
+    """How a take is solved.
+
+    method       "dense" (default), "ikgat" as published, or "projected" (joint limits, no network)
+    proportions  "person": the rig takes the person's bone lengths; "rig": the motion is carried to the rig's own, feet
+                 kept; "auto": the person's on a built-in rig given by name, the rig's own otherwise
+    noise        standard deviation of the keypoints in metres; estimated unless given; 0 meets them exactly
+    smooth_hz    zero-phase smoothing of the keypoints: None for where the take is noisy, 0 for never, or a cutoff
+    repair       fill gaps, replace outliers, undo swapped sides
+    hold_feet    hold standing feet still: None for where the take is noisy or carried to other legs
+    """
+
+    method: Method = "dense"
+    proportions: Proportions = "auto"
+    noise: float | None = None
+    smooth_hz: float | None = None
+    repair: bool = True
+    hold_feet: bool | None = None
+    layout: str = ""
+    mapping: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the choices; raises OptionError."""
+        if self.method not in METHODS:
+            raise OptionError(one_of("method", self.method, METHODS))
+        if self.proportions not in ("auto", "person", "rig"):
+            raise OptionError(one_of("choice of proportions", self.proportions, ("auto", "person", "rig")))
+        for name, value in (("noise", self.noise), ("smooth_hz", self.smooth_hz)):
+            if value is not None and not (np.isfinite(value) and value >= 0.0):
+                raise OptionError(f"{name} must be zero or a positive number, not {value}")
+
+
+def solve_take(
+    take: Keypoints,
+    rig: Rig,
+    options: TakeOptions | None = None,
+    *,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Clip, TakeReport]:
+    """Return the clip of a take on a rig, and the report.
+
+    Raises LayoutError for names nothing explains, GoalError for takes with too little to see, RigError for rigs that
+    lack what a body needs.
+    """
+    options = options or TakeOptions()
+    tell = progress or (lambda _: None)
+    began = time.perf_counter()
+    layout = recognise(
+        take.names, len(take.names), layout=options.layout or take.layout, mapping=options.mapping, rig=rig,
+        positions=take.positions,
+    )  # fmt: skip
+    if take.frame_count == 0:
+        raise GoalError("the take has no frames")
+    moving = _is_motion(take.positions)
+    take, repaired = _repaired(take, layout, options, moving)
+    tell("fitting the body")
+    points = layout.to_roles(take.positions, take.confidence)
+    fit = fit_bone_lengths(points.positions, points.confidence * (points.trust >= 1.0))
+    noise = _noise(fit, points.positions) if options.noise is None else options.noise
+    person = _person_rig(rig, fit, noise)
+    points, cutoff = _smoothed(points, take.fps, noise, options, moving)
+    told = noise if cutoff is None else noise * min(1.0, (2.0 * cutoff / take.fps) ** 0.5)
+    tell("solving")
+    solution = _solve(points, person, _joint_noise(points, told), options.method)
+    clip = Clip(person, solution.poses.rotations, solution.poses.root, take.fps, name="take", solution=solution)
+    twisted = 0
+    if moving and options.method == "dense":
+        clip, twisted = continuous_twist(clip)
+    tell("carrying to the rig")
+    clip = _on_rig(clip, rig, options, noisy=noise > NOISY and moving)
+    solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
+    clip = replace(clip, solution=solution, name=take.layout or "take")
+    report = make_report(take, clip, points, fit, repaired, noise=noise, cutoff=cutoff, twisted=twisted, moving=moving)
+    return replace(clip, notes=(*take.notes, *layout.notes)), report
+
+
+def _is_motion(positions: Array) -> bool:
+    """Say whether frames follow one another: single poses stacked into one take jump by decimetres."""
+    if len(positions) < 3:
+        return False
+    with np.errstate(invalid="ignore"):
+        steps = np.linalg.norm(np.diff(positions, axis=0), axis=2)
+    known = steps[np.isfinite(steps)]
+    return bool(len(known) and np.median(known) < _INDEPENDENT_STEP)
+
+
+def _repaired(
+    take: Keypoints, layout: Layout, options: TakeOptions, moving: bool
+) -> tuple[Keypoints, RepairReport | None]:
+    if not (options.repair and moving):
+        return take, None
+    return repair(take, layout)
+
+
+def _noise(fit: BoneFit, positions: Array) -> float:
+    """Return the keypoints' noise in metres: from bones that change length, or, in a few frames, from unlike sides."""
+    if np.isfinite(fit.noise):
+        return float(fit.noise)
+    lengths = np.linalg.norm(positions - positions[:, np.maximum(BODY_PARENTS, 0)], axis=2)
+    unlike = np.array([lengths[:, a] - lengths[:, b] for a, b in _PAIRS])
+    known = unlike[np.isfinite(unlike)]
+    return float(np.sqrt(np.mean(known**2)) / 2.0) if len(known) >= 3 else 0.0
+
+
+def _person_rig(rig: Rig, fit: BoneFit, noise: float) -> Rig:
+    """Return the rig with the person's bones; the rig itself where they are alike as far as the take can tell."""
+    now = bone_lengths(rig)
+    rows = {role: i for i, role in enumerate(BODY_ROLES) if np.isfinite(fit.lengths[i])}
+    rows = {r: i for r, i in rows.items() if now.get(r, 0.0) > _SHORT and _has_own_parent(rig, r)}
+    if not rows:
+        return rig
+    known = np.array(list(rows.values()))
+    own = np.array([now[role] for role in rows])
+    doubt = _SAME_LENGTH * own + 3.0 * noise / np.sqrt(np.clip(fit.frames[known], 1.0, 100.0))
+    if (np.abs(fit.left_right[known] - own) < doubt).all():
+        return rig
+    ratios = fit.lengths[known] / own
+    usual = float(np.median(ratios))
+    wanted = {role: now[role] * usual for role in now if role in BODY_ROLES and now[role] > _SHORT}
+    wanted |= {role: now[role] * float(np.clip(q, 0.4 * usual, 2.5 * usual)) for role, q in zip(rows, ratios)}
+    return with_bone_lengths(rig, wanted)
+
+
+def _has_own_parent(rig: Rig, role: str) -> bool:
+    """Say whether the rig has the joint above `role`, so that a length from it is the length of one bone."""
+    return parent_role(rig, role) == PARENT_ROLE[role]
+
+
+def _smoothed(
+    points: RolePoints, fps: float, noise: float, options: TakeOptions, moving: bool
+) -> tuple[RolePoints, float | None]:
+    """Return the points without what is faster than the cutoff, and the cutoff where one was used."""
+    cutoff = options.smooth_hz
+    if cutoff is None:
+        cutoff = SMOOTH_HZ if noise > NOISY else 0.0
+    if cutoff <= 0.0 or not moving or len(points.positions) < 15 or cutoff >= 0.45 * fps:
+        return points, None
+
+    def clean(values: Array) -> Array:
+        whole = np.isfinite(values).all(axis=(0, 2))
+        out = np.array(values)
+        if whole.any():
+            out[:, whole] = smooth_values(values[:, whole], fps, cutoff)
+        return out
+
+    return replace(points, positions=clean(points.positions), landmarks=clean(points.landmarks)), cutoff
+
+
+def _joint_noise(points: RolePoints, noise: float) -> Array:
+    """Return the noise (T, 22) in metres of each joint: doubtful and only near points count as noisier."""
+    doubt = 0.03 * (1.0 - np.clip(points.confidence, 0.0, 1.0))
+    near = np.where((points.trust > 0.0) & (points.trust < 1.0), NEAR_NOISE, 0.0)
+    return np.asarray(np.sqrt(noise**2 + doubt**2 + near**2))
+
+
+def _solve(points: RolePoints, rig: Rig, noise: Array, method: Method) -> Solution:
+    if method == "ikgat":
+        from mimik.solve.dense.ikgat import solve_ikgat
+
+        return solve_ikgat(points.positions, rig)
+    if method == "projected":
+        from mimik.solve.projected.keypoints import solve_keypoints_projected
+
+        return solve_keypoints_projected(points.positions, rig)
+    marks: Array | None = points.landmarks[:, _LANDMARK_ROWS]
+    if marks is not None and not np.isfinite(marks).any():
+        marks = None
+    return DenseSolver(rig).solve(points.positions, landmarks=marks, noise=noise)
+
+
+def _on_rig(clip: Clip, rig: Rig, options: TakeOptions, *, noisy: bool) -> Clip:
+    """Carry the clip from the person's bones to the rig's own where that is wished; hold standing feet."""
+    own = options.proportions == "rig" or (options.proportions == "auto" and rig.source is not None)
+    hold = options.hold_feet
+    if own and clip.rig is not rig:
+        return retarget(clip, rig, keep_feet=hold is not False)[0]
+    if (noisy if hold is None else hold) and clip.frame_count > 3:
+        return lock_feet(clip)
+    return clip

@@ -2,36 +2,47 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := src tests benchmarks examples docs
 
 .PHONY: demo test lint types check bench pictures clean
 
-$(STAMP): pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip
+
+# what a user needs: no PyTorch, no test tools
+$(VENV)/.user: pyproject.toml | $(BIN)/python
+	@echo "installing mimik into $(VENV)"
+	$(PIP) -e ".[studio]"
 	touch $@
 
-demo: $(STAMP)
+# what a developer needs
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "installing mimik with the tools of its developers into $(VENV)"
+	$(PIP) -e ".[dev]"
+	touch $@ $(VENV)/.user
+
+demo: $(VENV)/.user
 	$(BIN)/mimik demo
 
-test: $(STAMP) lint types check
+test: lint types check
 
-lint: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks examples docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs
+lint: $(VENV)/.dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
 
-types: $(STAMP)
+types: $(VENV)/.dev
 	$(BIN)/mypy
 
-check: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+check: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --durations=10
 
-bench: $(STAMP)
+bench: $(VENV)/.dev
 	$(BIN)/mimik bench
 
-pictures: $(STAMP)
+pictures: $(VENV)/.user
 	$(BIN)/python docs/make_pictures.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

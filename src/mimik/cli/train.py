@@ -57,3 +57,49 @@ def ikgat_command(
 
         export_ikgat(out / "best.pt", export)
         typer.echo(f"wrote  {export}")
+
+
+@app.command("dense")
+def dense_command(
+    data: Annotated[Path, typer.Option(help="Store of `mimik data import`, or a pack.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")],
+    rig: Annotated[str | None, typer.Option(help="Fine-tune on this rig's body: built-in or rig file.")] = None,
+    start_from: Annotated[Path | None, typer.Option("--from", help="network.pt of a run to start from.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    poses: Annotated[int, typer.Option(help="Diverse training poses to choose from a store.")] = 400_000,
+    minutes: Annotated[float, typer.Option(help="Length of the run; the learning rate comes down over it.")] = 8.0,
+    batch: Annotated[int, typer.Option(help="Poses in a step.")] = 8192,
+    learning_rate: Annotated[
+        float | None, typer.Option("--lr", help="Highest learning rate: 0.003, or 0.0003 with --from.")
+    ] = None,
+    patience: Annotated[int, typer.Option(help="Validations without a better result before stopping.")] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of weights, bodies and batches.")] = 0,
+    export: Annotated[Path | None, typer.Option(help="Write the best network here as ONNX.")] = None,
+) -> None:
+    """Train the default network: bodies of all kinds, or one rig's."""
+    from mimik.api import load_rig
+    from mimik.errors import MissingExtraError, OptionError
+
+    try:
+        from mimik.learn.dense_train import DenseConfig, print_validation, train_dense
+        from mimik.learn.train_ikgat import open_poses
+    except ImportError as error:
+        raise MissingExtraError("training", "train") from error
+
+    if not (minutes > 0 and batch > 0):
+        raise OptionError("--minutes and --batch must be above 0")
+    if learning_rate is None:
+        learning_rate = 3e-3 if start_from is None else 3e-4
+    config = DenseConfig(
+        minutes=minutes, batch=batch, rate=learning_rate, patience=patience, seed=seed, pool=8 * batch
+    )  # fmt: skip
+    train_dense(
+        open_poses(data, count=poses), out, config=config, rig=None if rig is None else load_rig(rig),
+        start_from=start_from, resume=resume, show=print_validation,
+    )  # fmt: skip
+    typer.echo(f"wrote  {out / 'network.pt'}, {out / 'curve.csv'}")
+    if export is not None:
+        from mimik.learn.dense_export import export_dense
+
+        export_dense(out / "network.pt", export)
+        typer.echo(f"wrote  {export}")

@@ -1,6 +1,7 @@
 """Learning curves: a CSV that is rewritten at every validation, and a picture of it."""
 
 import csv
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -36,25 +37,34 @@ def read_curve(path: Path) -> list[CurveRow]:
 
 def draw_curve(source: Path, picture: Path, *, title: str = "") -> bool:
     """Draw loss and validation error over steps as PNG; returns False where Matplotlib is not installed."""
+    rows = read_curve(source) if source.exists() else []
+    if not rows:
+        return False
+    lines = {
+        "validation MPJAE (degrees)": [row.mpjae_deg for row in rows],
+        "validation MPJPE (cm)": [row.mpjpe_mm / 10 for row in rows],
+        "training loss (degrees)": [row.loss * 57.2958 for row in rows],
+    }
+    return draw_lines(picture, [row.step for row in rows], lines, title=title)
+
+
+def draw_lines(picture: Path, steps: list[int], lines: Mapping[str, list[float]], *, title: str = "") -> bool:
+    """Draw lines over steps as PNG, marking the least of the first; returns False where Matplotlib is not installed."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         return False
-    rows = read_curve(source) if source.exists() else []
-    if not rows:
-        return False
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     FigureCanvasAgg(figure)
-    errors = figure.add_subplot()
-    steps = [row.step for row in rows]
-    errors.plot(steps, [row.mpjae_deg for row in rows], color="tab:blue", label="validation MPJAE (degrees)")
-    errors.plot(steps, [row.mpjpe_mm / 10 for row in rows], color="tab:green", label="validation MPJPE (cm)")
-    errors.plot(steps, [row.loss * 57.2958 for row in rows], color="tab:grey", label="training loss (degrees)")
-    best = min(rows, key=lambda row: row.mpjae_deg)
-    errors.plot(best.step, best.mpjae_deg, "o", color="tab:red", label=f"best {best.mpjae_deg:.2f} at {best.step}")
-    errors.set(xlabel="step", yscale="log", title=title)
-    errors.grid(visible=True, which="both", alpha=0.3)
-    errors.legend()
+    plot = figure.add_subplot()
+    for label, values in lines.items():
+        plot.plot(steps, values, label=label, color="tab:grey" if "loss" in label else None)
+    first = next(iter(lines.values()))
+    best = min(range(len(steps)), key=first.__getitem__)
+    plot.plot(steps[best], first[best], "o", color="tab:red", label=f"best {first[best]:.2f} at {steps[best]}")
+    plot.set(xlabel="step", yscale="log", title=title)
+    plot.grid(visible=True, which="both", alpha=0.3)
+    plot.legend()
     figure.savefig(picture, dpi=110)
     return True

@@ -60,6 +60,14 @@ def mirror(rotation: Tensor) -> Tensor:
     return rotation[:, constant(tuple(int(j) for j in BODY_MIRROR), rotation.device)] * sign[:, None] * sign
 
 
+def follow_parents(rotation: Tensor, present: Tensor) -> Tensor:
+    """Return rotations (B, 22, 3, 3) in which joints a body lacks, False in present (B, 22), are rigid."""
+    target = list(rotation.unbind(1))
+    for j in range(1, 22):
+        target[j] = torch.where(present[:, j, None, None], target[j], target[PARENT[j]])
+    return torch.stack(target, dim=1)
+
+
 def pose(rotation: Tensor, body: Body) -> tuple[Tensor, Tensor]:
     """Return joint positions (B, 22, 3) with the pelvis at the origin, and landmark positions (B, 22, 3)."""
     p = [torch.zeros_like(body.offsets[:, 0])]
@@ -73,16 +81,18 @@ def pose(rotation: Tensor, body: Body) -> tuple[Tensor, Tensor]:
 def spoil(rotation: Tensor, body: Body, how: Spoiling) -> tuple[Tensor, Observed, Body, Tensor]:
     """Return target rotations, what is seen of them, the body, and which samples are clean (B,)."""
     count, device = len(rotation), rotation.device
-    rand = lambda *shape: torch.rand(*shape, device=device)  # noqa: E731
-    present = torch.ones(count, 22, dtype=torch.bool, device=device)
+
+    def rand(*shape: int) -> Tensor:
+        return torch.rand(*shape, device=device)
+
+    present = body.present.clone()
     lacks = rand(count) < how.lacking
     choice = torch.randint(len(LACKING), (count,), device=device)
-    target = rotation.clone()
     for k, joints in enumerate(LACKING):
         hit = lacks & (choice == k)
         for j in joints:
             present[:, j] &= ~hit
-            target[:, j] = torch.where(hit[:, None, None], target[:, PARENT[j]], target[:, j])
+    target = follow_parents(rotation, present)
     positions, landmarks = pose(target, body)
     seen = present & _joints_seen(count, device, how)
     clean = rand(count) < how.clean

@@ -5,7 +5,7 @@ import numpy as np
 from mimik._types import Array
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.roles import BODY_MIRROR
-from mimik.solve.dense.body import LANDMARK_OFFSET, STATURE_OFFSETS, role_body
+from mimik.solve.dense.body import LANDMARK_OFFSET, STATURE_OFFSETS, RoleBody, role_body
 
 ARMS, LEGS, SPINE = (16, 17, 18, 19, 20, 21), (1, 2, 4, 5, 7, 8, 10, 11), (3, 6, 9, 12, 13, 14, 15)
 SHARE_PLAIN = 0.25
@@ -20,6 +20,15 @@ def random_bodies(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     bent = _bend(rng, _stretch(rng, offsets))
     offsets = np.where(plain[:, None, None], offsets, bent) * np.exp(rng.normal(0.0, 0.16, (count, 1, 1)) - 0.06)
     offsets = np.where(np.arange(count)[:, None, None] % 8 == 0, bases[0] * 1.0, offsets)
+    return offsets, _landmarks(rng, offsets)
+
+
+def bodies_around(rng: np.random.Generator, body: RoleBody, count: int) -> tuple[Array, Array]:
+    """Return offsets and landmark places like `random_bodies`, near one body: its directions, other sizes."""
+    bone = rng.normal(0.0, 0.04, (count, 22, 1))
+    bone[:, np.arange(22) > BODY_MIRROR] = bone[:, BODY_MIRROR][:, np.arange(22) > BODY_MIRROR]
+    offsets = body.offsets * np.exp(bone + rng.normal(0.0, 0.08, (count, 1, 1)))
+    offsets[::4] = body.offsets
     return offsets, _landmarks(rng, offsets)
 
 

@@ -8,25 +8,32 @@ T-pose to now, in world axes.
 from dataclasses import dataclass
 from functools import cache
 
+import roma
 import torch
 from torch import Tensor
 
-from mimik.solve.dense.body import CHILD, HINGE_AXES, HINGE_JOINTS, LANDMARK_JOINT
+from mimik.solve.dense.body import CHILD, HINGE_AXES, LANDMARK_JOINT
 from mimik.solve.dense.layout import (
     FEATURE_WIDTH,
     HINGE_PRIOR,
     LANDMARK_PRIOR,
+    LEAF_TRUST,
+    LEAVES,
     NOISE_EVEN,
     NOISE_WIDE,
     SETTLE_FULL,
+    SHORT_NECK,
     SWING_JOINTS,
+    USUAL_LEAVES,
     settle_share,
 )
 
 PARENT = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
 TINY = 1e-9
 TORSO, UPPER, LOWER = (0, 1, 2, 3, 6, 9, 12, 13, 14, 16, 17), (9, 12, 13, 14, 16, 17), (0, 1, 2, 3)
-LEAVES = (15, 20, 21, 10, 11)
+_LIMBS: tuple[tuple[tuple[int, ...], int | None], ...] = (
+    ((12,), None), ((13, 14), None), ((16, 17), 0), ((18, 19), None), ((1, 2), 2), ((4, 5), None), ((7, 8), None),
+)  # fmt: skip
 WIDE_COLLARS = 0.04
 """Distance of the collar joints, metres, from which they tell how the chest is turned."""
 
@@ -40,7 +47,8 @@ def constant(values: tuple[float, ...] | tuple[int, ...], device: torch.device) 
 @dataclass
 class Observed:
     """What is seen of a batch of poses: positions (B, 22, 3), seen (B, 22), landmarks (B, 22, 3), landmarks_seen
-    (B, 22), noise (B, 22) metres, up (B, 3) the world's up or zero where it is unknown."""
+    (B, 22), noise (B, 22) metres, up (B, 3) the world's up or zero where it is unknown.
+    """
 
     positions: Tensor
     seen: Tensor
@@ -165,13 +173,15 @@ def base_rotations(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor, 
     arms = torch.where(narrow, torch.ones_like(rough), rough)
     then = offsets[:, 13] - offsets[:, 14] + arms * (offsets[:, 16] - offsets[:, 17])
     now = p[13] - p[14] + arms * (p[16] - p[13] - p[17] + p[14])
-    g[9] = triad(offsets[:, 12], then, p[12] - p[9], now)
+    short = offsets[:, 12].norm(dim=-1, keepdim=True) < SHORT_NECK  # a neck in the chest's own place
+    to_shoulders = offsets[:, 9] + 0.5 * (offsets[:, 13] + offsets[:, 16] + offsets[:, 14] + offsets[:, 17])
+    neck = torch.where(short, to_shoulders, offsets[:, 12])
+    g[9] = triad(neck, then, torch.where(short, 0.5 * (p[16] + p[17]) - p[6], p[12] - p[9]), now)
     blend = orthogonal(torch.stack([2.0 * g[0] + g[9], g[0] + 2.0 * g[9]], dim=1) / 3.0)
     g[3] = swing(blend[:, 0], offsets[:, 6], p[6] - p[3])
     g[6] = swing(blend[:, 1], offsets[:, 9], p[9] - p[6])
     normals = []
-    for joints, hinge in (((12,), None), ((13, 14), None), ((16, 17), 0), ((18, 19), None), ((1, 2), 2), ((4, 5), None),
-                          ((7, 8), None)):  # fmt: skip
+    for joints, hinge in _LIMBS:
         now, normal = _limb(g, p, seen, body, joints, hinge)
         normals += [] if normal is None else [normal]
         for i, joint in enumerate(joints):
@@ -221,7 +231,7 @@ def _landmark_rows(joints: tuple[int, ...], device: torch.device) -> tuple[Tenso
 
 
 def _on_landmarks(base: Tensor, p: Tensor, seen: Observed, body: Body, joints: tuple[int, ...]) -> Tensor:
-    """Turn base rotations (B, n, 3, 3) onto the landmarks of their joints: the nearest, with a weak pull to the base."""
+    """Turn base rotations (B, n, 3, 3) onto their joints' landmarks: the nearest, with a weak pull to the base."""
     index, real = _landmark_rows(joints, p.device)
     k = constant(joints, p.device)
     m = (seen.landmarks_seen[:, index] & seen.seen[:, k, None] & real)[..., None].to(p.dtype)  # (B, n, k, 1)
@@ -288,7 +298,8 @@ def correct(g: Tensor, own: Tensor, noise: Tensor, output: Tensor) -> Tensor:
 @dataclass
 class Bones:
     """What the last step needs: bones in T-pose and as seen, unit (B, n, 3); how far to follow them (B, n); and whether
-    pelvis and chest are fixed by three joints (B, 2). n counts SWING_JOINTS."""
+    pelvis and chest are fixed by three joints (B, 2). n counts SWING_JOINTS.
+    """
 
     then: Tensor
     now: Tensor
@@ -319,3 +330,17 @@ def settle(rotation: Tensor, g: Tensor, seen: Bones) -> Tensor:
     fixed = torch.zeros_like(rotation[..., 0, 0], dtype=torch.bool)
     fixed = fixed.index_copy(1, constant((0, 9), rotation.device), seen.fixed)
     return torch.where(fixed[..., None, None], g, settled)
+
+
+def temper(rotation: Tensor, landmarks_seen: Tensor) -> Tensor:
+    """Draw leaves of rotations (B, 22, 3, 3) without landmarks (B, 22) towards their usual place on their parents."""
+    device = rotation.device
+    leaves, parents = constant(LEAVES, device), constant(tuple(PARENT[j] for j in LEAVES), device)
+    usual = roma.unitquat_to_rotmat(torch.tensor(USUAL_LEAVES, dtype=rotation.dtype, device=device))
+    base = rotation[:, parents] @ usual
+    away = roma.rotmat_to_rotvec(base.transpose(-1, -2) @ rotation[:, leaves])
+    trust = torch.tensor(LEAF_TRUST, dtype=rotation.dtype, device=device)[:, None]
+    drawn = base @ roma.rotvec_to_rotmat(away * trust)
+    index, real = _landmark_rows(LEAVES, device)
+    shown = (landmarks_seen[:, index] & real).any(dim=2)
+    return rotation.index_copy(1, leaves, torch.where(shown[..., None, None], rotation[:, leaves], drawn))

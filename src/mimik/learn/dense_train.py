@@ -1,308 +1,254 @@
-"""Train the default dense network: one readable loop, from packed poses to an averaged network on disk.
+"""Train the default dense network: one readable loop, from poses to an averaged network on disk.
 
-python -m mimik.learn.dense_train --pack poses.npz --out RUN --seconds 540
+`mimik train dense` calls it. A run is a folder:
+
+- `config.json` what was asked; `curve.csv`, `curve.png` loss and validation errors over steps
+- `checkpoint.pt` everything needed to go on; `network.pt` the averaged weights that validated best
 """
 
-import argparse
+import csv
 import json
 import math
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from mimik.learn.dense_batches import Spoiling, mirror, pose, quat_matrix, spoil
-from mimik.learn.dense_bodies import random_bodies
-from mimik.learn.dense_geometry import PARENT, Body, Bones, Observed, bones, constant, correct, features, settle
+from mimik.errors import FileError, OptionError
+from mimik.learn.curve import draw_lines
+from mimik.learn.dense_batches import Spoiling
+from mimik.learn.dense_data import Pool, Poses, Samples, training_bodies
+from mimik.learn.dense_measure import CASES, loss_of, report
 from mimik.learn.dense_network import DenseNetwork
+from mimik.learn.train import load_checkpoint
+from mimik.learn.train_ikgat import TrainingPoses
 from mimik.rig.builtin import builtin_rig
-from mimik.rotation import rotvec_to_quat
-from mimik.solve.dense.body import role_body
-
-VALIDATION = {
-    "clean": {}, "noise5": {"noise": 0.005}, "noise10": {"noise": 0.01}, "noise20": {"noise": 0.02},
-    "noise40": {"noise": 0.04}, "missing2": {"missing": 2}, "landmarks": {"landmarks": True}, "no_up": {"up": False},
-}  # fmt: skip
+from mimik.rig.rig import Rig
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class DenseConfig:
-    """What a training is. Lengths in seconds of wall time, so that one command fits any machine."""
+    """How to train. The schedule goes by the clock, so that one command fits any machine."""
 
-    pack: str
-    out: str
-    seconds: float = 540.0
+    minutes: float = 8.0  # length of the run, over which the learning rate comes down
     batch: int = 8192
-    width: int = 384
-    hidden: int = 512
-    blocks: int = 3
-    dropout: float = 0.05
-    rate: float = 2e-3
-    decay: float = 0.02
+    width: int = 448
+    hidden: int = 640
+    blocks: int = 2
+    dropout: float = 0.25
+    rate: float = 3e-3
+    decay: float = 0.3
     average: float = 0.999
     bodies: int = 50_000
     up_unknown: float = 0.3
-    balance: float = 0.0
+    balance: float = 0.3  # from 0, every frame alike, to 1, every person alike
     world_weight: float = 0.25
     seed: int = 0
     pool: int = 65536  # samples made at once
     passes: int = 2  # how often each is used before new ones are made
-    resume: bool = False
-    checkpoint_seconds: float = 120.0
     validate_seconds: float = 60.0
+    validate_poses: int = 12_000  # at most, evenly chosen
+    patience: int = 8  # validations without a better mean over all cases before stopping
 
 
-def local_rotations(rotation: Tensor) -> Tensor:
-    """Return rotations relative to the parent role (B, 22, 3, 3)."""
-    parents = constant(PARENT[1:], rotation.device)
-    return torch.cat([rotation[:, :1], rotation[:, parents].transpose(-1, -2) @ rotation[:, 1:]], dim=1)
+@dataclass(slots=True)
+class DenseState:
+    """Where a run stands; `curve` holds one row for each validation."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best_deg: float = math.inf
+    stale: int = 0
+    curve: list[dict[str, float]] = field(default_factory=list)
 
 
-def angle(a: Tensor, b: Tensor) -> Tensor:
-    """Angle between rotations in radians, from the chord; finite gradients everywhere."""
-    chord = ((a - b).square().sum(dim=(-1, -2)) + 1e-8).sqrt() / math.sqrt(8.0)
-    return 2.0 * torch.asin(chord.clamp(max=1.0 - 1e-6))
+@dataclass(slots=True)
+class _Learner:
+    """The network being trained, its running average, and the optimizer."""
+
+    network: DenseNetwork
+    averaged: DenseNetwork
+    optimizer: torch.optim.Optimizer
 
 
-@dataclass
-class Samples:
-    """What training needs of poses: features, base rotations, seen bones, target rotations."""
+def train_dense(
+    poses: TrainingPoses,
+    out: Path,
+    *,
+    config: DenseConfig | None = None,
+    rig: Rig | None = None,
+    start_from: Path | None = None,
+    resume: bool = False,
+    device: str | None = None,
+    show: Callable[[dict[str, float]], None] | None = None,
+) -> tuple[DenseNetwork, DenseState]:
+    """Train until the time is over or validation no longer gets better; return the best network and how it went.
 
-    x: Tensor
-    g: Tensor
-    own: Tensor
-    noise: Tensor
-    bones: Bones
-    target: Tensor
-
-    def rows(self, index: Tensor) -> "Samples":
-        """Return some of the samples."""
-        b = self.bones
-        cut = Bones(b.then[index], b.now[index], b.share[index], b.fixed[index])
-        return Samples(self.x[index], self.g[index], self.own[index], self.noise[index], cut, self.target[index])
-
-
-def prepare(seen: Observed, body: Body, target: Tensor) -> Samples:
-    """Run the geometry, which has nothing to learn."""
-    x, g, p, own = features(seen, body)
-    return Samples(x, g, own, seen.noise, bones(seen, body, p), target)
-
-
-def predict(network: torch.nn.Module, samples: Samples) -> Tensor:
-    """Return D_world rotations (B, 22, 3, 3): geometry, correction, and the pull onto the seen bones."""
-    rotation = correct(samples.g, samples.own, samples.noise, network(samples.x).float())
-    return settle(rotation, samples.g, samples.bones)
-
-
-def loss_of(network: torch.nn.Module, samples: Samples, world_weight: float) -> Tensor:
-    """Return the mean local angle error, plus a share of the world one."""
-    found = predict(network, samples)
-    local = angle(local_rotations(found), local_rotations(samples.target))
-    return local.mean() + world_weight * angle(found, samples.target).mean()
-
-
-class Pool:
-    """Samples made afresh on demand; on CUDA the making is one captured graph."""
-
-    def __init__(self, poses: "Poses", offsets: Tensor, landmarks: Tensor, how: Spoiling, count: int) -> None:
-        self.poses, self.offsets, self.landmarks, self.how, self.count = poses, offsets, landmarks, how, count
-        self.graph: torch.cuda.CUDAGraph | None = None
-        self.samples = self._make()
-        if offsets.is_cuda:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
-                self.samples = self._make()
-
-    @torch.no_grad()
-    def _make(self) -> Samples:
-        rows = torch.randint(len(self.offsets), (self.count,), device=self.offsets.device)
-        everything = torch.ones(self.count, 22, dtype=torch.bool, device=self.offsets.device)
-        body = Body(self.offsets[rows], everything, self.landmarks[rows])
-        target, seen, body, _ = spoil(self.poses.draw(self.count), body, self.how)
-        return prepare(seen, body, target)
-
-    def refresh(self) -> Samples:
-        """Return new samples; on CUDA they overwrite the last ones."""
-        if self.graph is None:
-            self.samples = self._make()
-        else:
-            self.graph.replay()
-        return self.samples
-
-
-class Poses:
-    """All poses of a split on the device, drawn at random and mirrored half of the time."""
-
-    def __init__(self, pack: str, split: str, device: torch.device, balance: float = 0.0) -> None:
-        """Load a split; `balance` from 0 to 1 draws from every frame alike up to from every subject alike."""
-        with np.load(pack) as data:
-            quats = rotvec_to_quat(data[f"{split}_rotvec"] * (np.pi / 32767.0))
-            subject = data[f"{split}_body"]
-        self.quats = torch.as_tensor(quats, dtype=torch.float32, device=device)
-        weights = np.bincount(subject)[subject] ** -balance
-        self.cumulative = torch.as_tensor(np.cumsum(weights / weights.sum()), dtype=torch.float32, device=device)
-
-    def __len__(self) -> int:
-        return len(self.quats)
-
-    def draw(self, count: int) -> Tensor:
-        """Return D_world rotations (count, 22, 3, 3)."""
-        rows = torch.searchsorted(self.cumulative, torch.rand(count, device=self.quats.device)).clamp(max=len(self) - 1)
-        rotation = quat_matrix(self.quats[rows])
-        flip = torch.rand(count, 1, 1, 1, device=rotation.device) < 0.5
-        return torch.where(flip, mirror(rotation), rotation)
-
-
-def fixed_body(name: str, count: int, device: torch.device) -> Body:
-    """Return a built-in rig's body, repeated (count, ...)."""
-    body = role_body(builtin_rig(name))
-    tensors = [torch.as_tensor(np.array(a), device=device) for a in (body.offsets, body.present, body.landmarks)]
-    offsets, present, landmarks = (t.expand(count, *t.shape) for t in tensors)
-    return Body(offsets.float(), present, landmarks.float())
-
-
-@torch.no_grad()
-def validate(network: torch.nn.Module, quats: Tensor, body_name: str, *, seed: int = 1, **how: float) -> Tensor:
-    """Return the mean local angle error of each joint (22,) in degrees on whole poses."""
-    generator = torch.Generator(device=quats.device).manual_seed(seed)
-    rotation = quat_matrix(quats)
-    count, device = len(quats), quats.device
-    body = fixed_body(body_name, count, device)
-    positions, landmarks = pose(rotation, body)
-    noise = float(how.get("noise", 0.0))
-    jitter = torch.randn(positions.shape, generator=generator, device=device)
-    seen = torch.ones(count, 22, dtype=torch.bool, device=device)
-    if missing := int(how.get("missing", 0)):
-        order = torch.rand(count, 22, generator=generator, device=device).argsort(dim=1)
-        seen = order >= missing
-    up = torch.zeros(count, 3, device=device)
-    up[:, 1] = float(how.get("up", True))
-    shown = torch.full((count, 22), bool(how.get("landmarks", False)), dtype=torch.bool, device=device)
-    told = torch.full((count, 22), noise, device=device)
-    observed = Observed(positions + noise * jitter, seen, landmarks, shown, told, up)
-    errors = []
-    for k in range(0, count, 16384):
-        part = slice(k, k + 16384)
-        cut = Observed(*(getattr(observed, f)[part] for f in Observed.__dataclass_fields__))
-        samples = prepare(cut, Body(body.offsets[part], body.present[part], body.landmarks[part]), rotation[part])
-        errors.append(angle(local_rotations(predict(network, samples)), local_rotations(samples.target)))
-    return torch.rad2deg(torch.cat(errors).mean(0))
-
-
-def report(network: torch.nn.Module, quats: Tensor) -> dict[str, float]:
-    """Return the mean error in degrees of every validation case, on humanoid, and clean on cmu."""
-    rows = {name: float(validate(network, quats, "humanoid", **how).mean()) for name, how in VALIDATION.items()}
-    rows["cmu_body"] = float(validate(network, quats, "cmu").mean())
-    return rows
-
-
-def train_dense(config: DenseConfig) -> DenseNetwork:
-    """Train until the time is over; write checkpoint, curve and the averaged network to `config.out`."""
-    torch.manual_seed(config.seed)
+    `rig` trains on bodies near that rig's own instead of bodies of all kinds; `start_from` is another run's
+    `network.pt`. `show` is called with each validation. Raises FileError when `out` holds a run and `resume` is False,
+    or holds none and it is True; OptionError for weights of another shape and poses without a split.
+    """
+    config = config or DenseConfig()
+    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     torch.set_float32_matmul_precision("high")
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(config.seed)
+    train, val = (_poses_of(poses, split, place, config) for split in ("train", "val"))
+    describe = _describe(poses, train, val, config, rig, start_from)
+    learner = _learner(config, start_from, place)
+    state = _begin(out, learner, describe, resume=resume)
+    torch.manual_seed(config.seed + state.step)
+    bodies = training_bodies(config.bodies, config.seed, place, rig)
+    pool = Pool(train, bodies, Spoiling(up_unknown=config.up_unknown), config.pool)
+    quats = val.quats[:: max(1, math.ceil(len(val) / config.validate_poses))]
+    examined_on = rig or builtin_rig("humanoid")
+    began, earlier, checked = time.monotonic(), state.seconds, time.monotonic()
+    while not finished(state, config):
+        loss = fit(learner, pool.refresh(), state, config)
+        state.seconds = earlier + time.monotonic() - began
+        if finished(state, config) or time.monotonic() - checked > config.validate_seconds:
+            row = {"step": state.step, "seconds": state.seconds, "loss": float(loss)}
+            row |= report(learner.averaged, quats, examined_on)
+            if _note(state, row):
+                torch.save({"network": learner.averaged.state_dict(), "describe": describe}, out / "network.pt")
+            _save(out, learner, state)
+            checked = time.monotonic()
+            if show is not None:
+                show(row)
+    if not (out / "network.pt").exists():
+        raise OptionError("the run was given no time to train in")
+    return load_dense(out / "network.pt")[0], state
+
+
+def finished(state: DenseState, config: DenseConfig) -> bool:
+    """Say whether a run has come to its end, by the clock or because it no longer gets better."""
+    return state.seconds >= 60.0 * config.minutes or state.stale >= config.patience
+
+
+def learning_rate(state: DenseState, config: DenseConfig) -> float:
+    """Return the rate: a warm-up of 500 steps, and half a cosine over the time of the run."""
+    progress = min(state.seconds / (60.0 * config.minutes), 1.0)
+    return config.rate * min(1.0, (state.step + 1) / 500) * 0.5 * (1.0 + math.cos(math.pi * progress))
+
+
+def fit(learner: _Learner, samples: Samples, state: DenseState, config: DenseConfig) -> Tensor:
+    """Use a pool of samples `passes` times; return the last loss. The learning rate stays for the pool."""
+    for group in learner.optimizer.param_groups:
+        group["lr"] = learning_rate(state, config)
+    network, loss = learner.network, torch.zeros(())
+    for _ in range(config.passes):
+        for rows in torch.randperm(config.pool, device=samples.x.device).split(config.batch):
+            loss = loss_of(network, samples.rows(rows), config.world_weight)
+            learner.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            learner.optimizer.step()
+            state.step += 1
+            keep = min(config.average, state.step / (state.step + 10))
+            with torch.no_grad():
+                torch._foreach_lerp_(list(learner.averaged.parameters()), list(network.parameters()), 1.0 - keep)
+    return loss.detach()
+
+
+def load_dense(path: Path) -> tuple[DenseNetwork, dict[str, Any]]:
+    """Return the network of a run's `network.pt`, ready to predict, and what the run says of itself."""
+    saved = load_checkpoint(path)
+    describe: dict[str, Any] = saved.get("describe", {})
+    if describe.get("name") != "dense":
+        raise OptionError(f"{path} holds a {describe.get('name')!r} network, not 'dense'")
+    network = DenseNetwork(**describe["network"])
+    network.load_state_dict(saved["network"])
+    return network.eval(), describe
+
+
+def print_validation(row: dict[str, float]) -> None:
+    """Print one validation as a line."""
+    print("  ".join(f"{key} {value:.0f}" if value >= 100 else f"{key} {value:.3g}" for key, value in row.items()))
+
+
+def _poses_of(poses: TrainingPoses, split: Any, device: torch.device, config: DenseConfig) -> Poses:
+    if not len(poses.rotvecs.get(split, ())):
+        raise OptionError(f"{poses.source} holds no poses of the split {split!r}")
+    return Poses(poses.rotvecs[split], poses.people.get(split), device, config.balance)
+
+
+def _learner(config: DenseConfig, start_from: Path | None, device: torch.device) -> _Learner:
     network = DenseNetwork(config.width, config.hidden, config.blocks, config.dropout).to(device)
     averaged = DenseNetwork(config.width, config.hidden, config.blocks).to(device).eval()
+    if start_from is not None:
+        given, _ = load_dense(start_from)
+        if given.shape != network.shape:
+            raise OptionError(f"{start_from} holds a network of shape {given.shape}, not {network.shape}")
+        network.load_state_dict(given.state_dict())
     averaged.load_state_dict(network.state_dict())
-    matrices = [p for p in network.parameters() if p.ndim > 1]
-    vectors = [p for p in network.parameters() if p.ndim <= 1]
-    groups = [{"params": matrices, "weight_decay": config.decay}, {"params": vectors, "weight_decay": 0.0}]
+    groups = [
+        {"params": [p for p in network.parameters() if p.ndim > 1], "weight_decay": config.decay},
+        {"params": [p for p in network.parameters() if p.ndim <= 1], "weight_decay": 0.0},
+    ]
     optimizer = torch.optim.AdamW(groups, lr=config.rate, betas=(0.9, 0.98), fused=True)
-    state = {"step": 0, "spent": 0.0, "best": math.inf}
-    if config.resume and (out / "checkpoint.pt").exists():
-        saved = torch.load(out / "checkpoint.pt", map_location=device, weights_only=True)
-        network.load_state_dict(saved["network"])
-        averaged.load_state_dict(saved["averaged"])
-        optimizer.load_state_dict(saved["optimizer"])
-        state = saved["state"]
-    train, val = Poses(config.pack, "train", device, config.balance), Poses(config.pack, "val", device).quats[::3]
-    offsets, landmarks = (
-        torch.as_tensor(a, dtype=torch.float32, device=device)
-        for a in random_bodies(np.random.default_rng(config.seed), config.bodies)
-    )
-    pool = Pool(train, offsets, landmarks, Spoiling(up_unknown=config.up_unknown), config.pool)
-    started, spent = time.monotonic(), float(state["spent"])
-    checked = saved_at = time.monotonic()
-    while True:
-        elapsed = spent + time.monotonic() - started
-        progress = min(elapsed / config.seconds, 1.0)
-        rate = config.rate * min(1.0, (state["step"] + 1) / 500) * 0.5 * (1 + math.cos(math.pi * progress))
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        samples, loss = pool.refresh(), torch.zeros(())
-        for _ in range(config.passes):
-            for rows in torch.randperm(config.pool, device=device).split(config.batch):
-                loss = loss_of(network, samples.rows(rows), config.world_weight)
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                optimizer.step()
-                state["step"] += 1
-                keep = min(config.average, state["step"] / (state["step"] + 10))
-                with torch.no_grad():
-                    torch._foreach_lerp_(list(averaged.parameters()), list(network.parameters()), 1.0 - keep)
-        done = progress >= 1.0
-        now = time.monotonic()
-        if done or now - checked > config.validate_seconds:
-            checked = now
-            row = {"step": state["step"], "seconds": round(elapsed), "loss": loss.item(), **report(averaged, val)}
-            print(json.dumps({k: round(v, 3) for k, v in row.items()}), flush=True)
-            with (out / "curve.jsonl").open("a") as log:
-                log.write(json.dumps(row) + "\n")
-        if done or now - saved_at > config.checkpoint_seconds:
-            saved_at, state["spent"] = now, elapsed
-            save(out, network, averaged, optimizer, state, config)
-        if done:
-            return averaged
+    return _Learner(network, averaged, optimizer)
 
 
-def save(
-    out: Path,
-    network: DenseNetwork,
-    averaged: DenseNetwork,
-    optimizer: torch.optim.Optimizer,
-    state: dict[str, float],
-    config: DenseConfig,
-) -> None:
-    """Write the checkpoint, and the averaged network with its shape and configuration."""
-    parts = {"network": network.state_dict(), "averaged": averaged.state_dict(), "optimizer": optimizer.state_dict()}
-    torch.save({**parts, "state": state}, out / "checkpoint.tmp")
-    (out / "checkpoint.tmp").replace(out / "checkpoint.pt")
-    whole = {"shape": averaged.shape, "weights": averaged.state_dict(), "config": asdict(config), "state": state}
-    torch.save(whole, out / "network.pt")
+def _describe(
+    poses: TrainingPoses, train: Poses, val: Poses, config: DenseConfig, rig: Rig | None, start_from: Path | None
+) -> dict[str, Any]:
+    network = DenseNetwork(config.width, config.hidden, config.blocks)
+    return {
+        "name": "dense",
+        "network": network.shape,
+        "rig": "bodies of all kinds" if rig is None else rig.name,
+        "start_from": start_from and start_from.name,
+        "data": {"source": poses.source, "hash": poses.fingerprint, "frames": {"train": len(train), "val": len(val)}},
+        "parameters": sum(p.numel() for p in network.parameters()),
+        "multiply_adds": sum(p.numel() for p in network.parameters() if p.ndim > 1),
+        "train": asdict(config),
+    }
 
 
-def main() -> None:
-    """Parse the configuration and train."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, field in DenseConfig.__dataclass_fields__.items():
-        if field.type is bool:
-            parser.add_argument(f"--{name}", type=lambda s: s == "true", default=field.default)
-        else:
-            required = name in ("pack", "out")
-            parser.add_argument(
-                f"--{name}", type=field.type, required=required, default=None if required else field.default
-            )
-    parser.add_argument("--test", help="a pack with a test split, measured at the end")
-    given = vars(parser.parse_args())
-    test = given.pop("test")
-    network = train_dense(DenseConfig(**given))
-    device = next(network.parameters()).device
-    for pack, split in ((given["pack"], "val"), (test, "test")):
-        if pack:
-            quats = Poses(pack, split, device).quats
-            print(split, json.dumps({k: round(v, 3) for k, v in report(network, quats).items()}))
-            for case in ("clean", "noise5", "missing2", "landmarks"):
-                print(
-                    "  ", case, [round(float(e), 1) for e in validate(network, quats, "humanoid", **VALIDATION[case])]
-                )
-    print("parameters", sum(p.numel() for p in network.parameters()))
+def _begin(out: Path, learner: _Learner, describe: dict[str, Any], *, resume: bool) -> DenseState:
+    checkpoint = out / "checkpoint.pt"
+    if not resume:
+        if checkpoint.exists():
+            raise FileError(out, "holds a run already; give --resume to go on with it, or another folder")
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "config.json").write_text(json.dumps(describe, indent=1), encoding="utf-8")
+        return DenseState()
+    saved = load_checkpoint(checkpoint)
+    if saved["shape"] != learner.network.shape:
+        raise OptionError(f"the run in {out} has the shape {saved['shape']}, not {learner.network.shape}")
+    learner.network.load_state_dict(saved["network"])
+    learner.averaged.load_state_dict(saved["averaged"])
+    learner.optimizer.load_state_dict(saved["optimizer"])
+    return DenseState(**saved["state"])
 
 
-if __name__ == "__main__":
-    main()
+def _note(state: DenseState, row: dict[str, float]) -> bool:
+    """Add a validation to the curve; say whether it is the best so far."""
+    state.curve.append(row)
+    mean = sum(row[case] for case in CASES) / len(CASES)
+    better = mean < state.best_deg
+    state.best_deg, state.stale = min(mean, state.best_deg), 0 if better else state.stale + 1
+    return better
+
+
+def _save(out: Path, learner: _Learner, state: DenseState) -> None:
+    """Write the checkpoint and the curve, as table and as picture."""
+    parts = {name: getattr(learner, name).state_dict() for name in ("network", "averaged", "optimizer")}
+    partial = out / "checkpoint.pt.partial"
+    torch.save({**parts, "shape": learner.network.shape, "state": asdict(state)}, partial)
+    partial.replace(out / "checkpoint.pt")
+    write_dense_curve(out, state.curve)
+
+
+def write_dense_curve(out: Path, curve: list[dict[str, float]], *, name: str = "curve") -> None:
+    """Write a curve as `curve.csv` and, where Matplotlib is installed, `curve.png`."""
+    with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(curve[0]))
+        writer.writeheader()
+        writer.writerows(curve)
+    lines = {f"{case} (degrees)": [row[case] for row in curve] for case in CASES}
+    lines["training loss (degrees)"] = [math.degrees(row["loss"]) for row in curve]
+    draw_lines(out / f"{name}.png", [int(row["step"]) for row in curve], lines, title="dense, validation MPJAE")

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,12 @@ from mimik.rig.roles import BODY_ROLES
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingPoses:
-    """Poses of the splits, rotation vectors as packs hold them, and where they come from."""
+    """Poses of the splits, rotation vectors as packs hold them, where they come from, and whose each one is."""
 
     rotvecs: dict[Split, np.ndarray[Any, np.dtype[np.int16]]]
     source: str
     fingerprint: str
+    people: dict[Split, IntArray] = field(default_factory=dict)
 
 
 def open_poses(path: Path, *, count: int = 400_000, splits: tuple[Split, ...] = ("train", "val")) -> TrainingPoses:
@@ -46,11 +47,13 @@ def open_poses(path: Path, *, count: int = 400_000, splits: tuple[Split, ...] = 
         if "train" in splits:
             frames["train"] = store.select("train", count)
         rotvecs = {split: store_rotvecs(store, index) for split, index in frames.items()}
-        return TrainingPoses(rotvecs, path.name, store.hash)
+        return TrainingPoses(rotvecs, path.name, store.hash, {s: store.bodies(index) for s, index in frames.items()})
     pack = load_pack(path)
     with np.load(path, allow_pickle=False) as data:
         fingerprint = str(data["store"])
-    return TrainingPoses({s: pack[s].rotvec for s in splits if s in pack}, path.name, fingerprint)
+    held = [split for split in splits if split in pack]
+    people = {split: pack[split].body.astype(np.int64) for split in held}
+    return TrainingPoses({split: pack[split].rotvec for split in held}, path.name, fingerprint, people)
 
 
 def rig_roles(rig: Rig) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
+# mypy: disable-error-code="no-untyped-def"
+# ruff: noqa: ANN001, ANN201, ANN202 - compiled functions take what their first call gives them
 """Geometry before and after the network, compiled: the twin of learn/dense_geometry.py, one frame after another.
 
 `before` turns seen positions into network features and base rotations; `after` applies the network's answer and lays
 the bones along what was seen. Rotations are D_world matrices: from the canonical T-pose to now, in world axes.
 """
 
-# ruff: noqa: ANN001, ANN202, ANN201
 import math
 
 import numba
@@ -16,11 +17,15 @@ from mimik.solve.dense.layout import (
     FEATURE_PARTS,
     HINGE_PRIOR,
     LANDMARK_PRIOR,
+    LEAF_TRUST,
+    LEAVES,
     NOISE_EVEN,
     NOISE_WIDE,
     SETTLE_FULL,
     SETTLE_NONE,
+    SHORT_NECK,
     SWING_JOINTS,
+    USUAL_LEAVES,
 )
 
 TINY = 1e-9
@@ -33,7 +38,8 @@ _TORSO = np.array([0, 1, 2, 3, 6, 9, 12, 13, 14, 16, 17])
 _UPPER, _LOWER = np.array([9, 12, 13, 14, 16, 17]), np.array([0, 1, 2, 3])
 _LIMBS = np.array([12, 13, 14, 16, 17, 18, 19, 1, 2, 4, 5, 7, 8])
 _HINGE_ROW = np.array([-1, -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, -1, -1])
-_LEAVES = np.array([15, 20, 21, 10, 11])
+_LEAVES = np.array(LEAVES)
+_USUAL, _TRUST = np.array(USUAL_LEAVES), np.array(LEAF_TRUST)
 
 _jit = numba.njit(cache=True, error_model="numpy", fastmath=False)
 
@@ -172,6 +178,17 @@ def _fill_torso(p, seen, then, own):
 
 
 @_jit
+def _to_shoulders(offsets, p):
+    """Return the vectors from spine2 to the middle of the shoulders, in the T-pose and now."""
+    a = np.empty(3)
+    b = np.empty(3)
+    for i in range(3):
+        a[i] = offsets[9, i] + 0.5 * (offsets[13, i] + offsets[16, i] + offsets[14, i] + offsets[17, i])
+        b[i] = 0.5 * (p[16, i] + p[17, i]) - p[6, i]
+    return (a[0], a[1], a[2]), (b[0], b[1], b[2])
+
+
+@_jit
 def _trunk(p, offsets, noise, g, scratch):
     """Write base rotations of pelvis, chest, and the two spine joints between."""
     rough = 0.0
@@ -189,8 +206,10 @@ def _trunk(p, offsets, noise, g, scratch):
     for i in range(3):
         then[i] = side[i] + arms * (offsets[16, i] - offsets[17, i])
         now[i] = p[13, i] - p[14, i] + arms * (p[16, i] - p[13, i] - p[17, i] + p[14, i])
-    neck = (offsets[12, 0], offsets[12, 1], offsets[12, 2])
-    _triad(neck, (then[0], then[1], then[2]), _sub(p, 12, 9), (now[0], now[1], now[2]), g[9])
+    neck, neck_now = (offsets[12, 0], offsets[12, 1], offsets[12, 2]), _sub(p, 12, 9)
+    if _dot(neck, neck) < SHORT_NECK * SHORT_NECK:  # a neck in the chest's own place: go by the shoulders
+        neck, neck_now = _to_shoulders(offsets, p)
+    _triad(neck, (then[0], then[1], then[2]), neck_now, (now[0], now[1], now[2]), g[9])
     for joint, child, share in ((3, 6, 1.0 / 3.0), (6, 9, 2.0 / 3.0)):
         for i in range(3):
             for k in range(3):
@@ -231,7 +250,7 @@ def _limbs(p, seen, offsets, g, normals):
 
 @_jit
 def _on_landmarks(j, p, seen, marks, marks_seen, offsets, mark_offsets, g, a):
-    """Turn the base rotation of joint j onto its landmarks (and its child, for ankles): nearest, weakly pulled to it."""
+    """Turn the base rotation of joint j onto its landmarks, for ankles also their child: nearest, with a weak pull."""
     for i in range(3):
         for k in range(3):
             a[i, k] = 0.0
@@ -380,7 +399,43 @@ def _matrix_to_quat(m, q):
 
 
 @_jit
-def after(y, p, seen, noise, offsets, child, bones, chest_side, g, own, q_world):
+def _temper(marks_seen, q):
+    """Draw leaf rotations without landmarks towards their usual ones: local = usual (usual^-1 local)^share.
+
+    Joint centres say little of head, hands and toes; where a network answers for them all the same, it remembers people
+    rather than poses. How far to trust it is measured on people it has not seen.
+    """
+    for row in range(len(_LEAVES)):
+        j, shown = _LEAVES[row], False
+        for m in range(len(_LANDMARK_JOINT)):
+            shown = shown or (_LANDMARK_JOINT[m] == j and marks_seen[m])
+        if shown:
+            continue
+        a, b, u = q[_PARENT[j]], q[j], _USUAL[row]
+        base = _quat_mul((a[0], a[1], a[2], a[3]), (u[0], u[1], u[2], u[3]))
+        d = _quat_mul((-base[0], -base[1], -base[2], base[3]), (b[0], b[1], b[2], b[3]))
+        sine = math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+        if sine < 1e-9:
+            continue
+        sign = 1.0 if d[3] >= 0.0 else -1.0
+        half = math.atan2(sine, abs(d[3])) * _TRUST[row]
+        k = sign * math.sin(half) / sine
+        out = _quat_mul(base, (d[0] * k, d[1] * k, d[2] * k, math.cos(half)))
+        b[0], b[1], b[2], b[3] = out
+
+
+@_jit
+def _quat_mul(a, b):
+    return (
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    )
+
+
+@_jit
+def after(y, p, seen, noise, marks_seen, child, bones, chest_side, g, own, q_world):
     """Fill q_world (N, 22, 4), D_world of every role, from the network's output y (N, 264).
 
     child (22,) is the nearest joint the rig has along the limb, -1 for leaves; bones (22, 3) leads there in the T-pose.
@@ -420,17 +475,16 @@ def after(y, p, seen, noise, offsets, child, bones, chest_side, g, own, q_world)
                 _swing(r, bone, aim, s)
                 r[:] = s
             _matrix_to_quat(r, q_world[n, j])
+        _temper(marks_seen[n], q_world[n])
 
 
 @_jit
 def _is_fixed(j, seen, noise, chest_side):
     """Say whether three joints fix the rotation of j."""
     if j == 0:
-        return (
-            seen[0] and seen[1] and seen[2] and seen[3]
-            and max(max(noise[0], noise[1]), max(noise[2], noise[3])) <= SETTLE_FULL
-        )  # fmt: skip
+        clean = max(noise[0], noise[1], noise[2], noise[3]) <= SETTLE_FULL
+        return clean and seen[0] and seen[1] and seen[2] and seen[3]
     if j != 9 or chest_side == 0 or not (seen[9] and seen[12]):
         return False
     a, b = chest_side, chest_side + 1
-    return seen[a] and seen[b] and max(max(noise[9], noise[12]), max(noise[a], noise[b])) <= SETTLE_FULL
+    return seen[a] and seen[b] and max(noise[9], noise[12], noise[a], noise[b]) <= SETTLE_FULL

@@ -23,6 +23,9 @@ NOISE_EVEN = 0.002
 NOISE_WIDE = 0.003
 """Noise in metres from which pelvis and chest are turned by wide, far joints rather than by their own children."""
 
+SHORT_NECK = 0.02
+"""Distance of chest and neck, metres, below which the neck says nothing of how the chest is turned."""
+
 SETTLE_FULL, SETTLE_NONE = 0.001, 0.004
 """Noise in metres up to which the observed bones are met exactly, and from which the network alone decides."""
 
@@ -30,3 +33,19 @@ SETTLE_FULL, SETTLE_NONE = 0.001, 0.004
 def settle_share(noise: Any) -> Any:
     """Return how far the last step follows the observed bones, 0 to 1, for noise in metres (array or tensor)."""
     return ((SETTLE_NONE - noise) / (SETTLE_NONE - SETTLE_FULL)).clip(0.0, 1.0)
+
+
+LEAVES = (15, 20, 21, 10, 11)
+"""Head, wrists and toes: joints of which positions of joints say nothing."""
+
+USUAL_LEAVES = (
+    (-0.1134, 0.0000, 0.0000, 0.9936),
+    (-0.0296, 0.0820, 0.1328, 0.9873),
+    (-0.0296, -0.0820, -0.1328, 0.9873),
+    (-0.0334, 0.0006, 0.0000, 0.9994),
+    (-0.0334, -0.0006, -0.0000, 0.9994),
+)
+"""Mean rotation of each leaf against its parent in the training motion, x y z w."""
+
+LEAF_TRUST = (0.95, 0.5, 0.5, 0.7, 0.7)
+"""How far the network's answer for a leaf without landmarks is followed from the usual one; chosen on validation."""

@@ -44,6 +44,7 @@ NEAR_NOISE = 0.02
 """Noise in metres of a joint centre that a layout only comes near to."""
 
 _SAME_LENGTH = 0.005  # relative difference of bones below which the rig has the person's proportions
+_BENT_LENGTH = 0.1  # the same where further joints between two roles bend
 _SHORT = 1e-3  # metres; a bone below has no length to fit
 _INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames are no motion but single poses
 _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
@@ -164,7 +165,8 @@ def _person_rig(rig: Rig, fit: BoneFit, noise: float) -> Rig:
         return rig
     known = np.array(list(rows.values()))
     own = np.array([now[role] for role in rows])
-    doubt = _SAME_LENGTH * own + 3.0 * noise / np.sqrt(np.clip(fit.frames[known], 1.0, 100.0))
+    stiff = np.array([rig.parents[rig.roles[r]] == rig.roles.get(parent_role(rig, r) or "") for r in rows])
+    doubt = np.where(stiff, _SAME_LENGTH, _BENT_LENGTH) * own + 3.0 * noise / np.sqrt(np.clip(fit.frames[known], 1.0, 100.0))
     if (np.abs(fit.left_right[known] - own) < doubt).all():
         return rig
     ratios = fit.lengths[known] / own

@@ -107,7 +107,7 @@ class DenseSolver:
         seen = np.isfinite(points).all(axis=2) & self.body.present
         _check_enough(seen)
         points[~seen] = 0.0
-        spread = self._noise(noise, len(points))
+        spread = np.where(seen, self._noise(noise, len(points)), 0.0)
         marks = None if landmarks is None else self._landmarks(landmarks, len(points))
         rotations = np.empty((len(points), 22, 4))
         towards = np.zeros(3) if up is None else np.asarray(up, dtype=np.float64)
@@ -164,7 +164,7 @@ class DenseSolver:
         marks = np.array(landmarks, dtype=np.float64)
         if marks.shape != (frames, len(LANDMARKS), 3):
             raise GoalError(f"landmarks have shape {marks.shape}; expected ({frames}, {len(LANDMARKS)}, 3)")
-        shown = np.isfinite(marks).all(axis=2)
+        shown: BoolArray = np.isfinite(marks).all(axis=2)
         marks[~shown] = 0.0
         return marks, shown
 
@@ -194,11 +194,11 @@ def _chest_side(body: RoleBody) -> int:
 
 
 def _check_enough(seen: BoolArray) -> None:
-    """Refuse frames from which no body can be made: fewer than three joints of the trunk."""
+    """Refuse frames from which no body can be made, with fewer than three joints of the trunk."""
     trunk = seen[:, [0, 1, 2, 3, 6, 9, 12, 13, 14, 16, 17]].sum(axis=1)
     poor = np.flatnonzero(trunk < 3)
     if len(poor):
         raise GoalError(
-            f"frame {int(poor[0])} shows {int(trunk[poor[0]])} joints of the trunk (pelvis, hips, spine, neck, collars, "
-            "shoulders); at least 3 are needed"
+            f"frame {int(poor[0])} shows {int(trunk[poor[0]])} joints of the trunk (pelvis, hips, spine, neck, collars,"
+            " shoulders); at least 3 are needed"
         )

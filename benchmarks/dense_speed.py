@@ -27,6 +27,7 @@ from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_ROLES
 from mimik.rotation import geodesic
 from mimik.solve.dense.ikgat import ikgat_pose
+from mimik.solve.dense.solver import DenseSolver
 
 ROUNDS, SECONDS = 9, 0.12
 Solver = Callable[[Array], Array]
@@ -70,7 +71,11 @@ def plain_network() -> Solver:
 
 def solvers(rig: Rig, threads: int) -> dict[str, Solver]:
     """Return the solvers end to end: positions (T, 22, 3) to local rotations (T, J, 4)."""
-    return {"ikgat": lambda points: ikgat_pose(points, rig, threads=threads).rotations}
+    default = DenseSolver(rig, threads=threads)
+    return {
+        "default": lambda points: default.pose(points).rotations,
+        "ikgat": lambda points: ikgat_pose(points, rig, threads=threads).rotations,
+    }
 
 
 def measure(contenders: dict[str, Solver], points: Array) -> dict[str, float]:

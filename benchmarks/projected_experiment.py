@@ -27,6 +27,7 @@ from benchmarks.projected.peers import peers  # noqa: E402
 from mimik.rig.pose import LocalPose  # noqa: E402
 from mimik.rotation import quat_inv, quat_mul, quat_to_rotvec  # noqa: E402
 
+CASES = ("walk:30fps", "acrobatics:30fps", "acrobatics:0.7s", "acrobatics:1.0s", "stretching:1.0s", "walk:30fps:0.1")
 SAMPLINGS = {"30fps": 1.0 / 30.0, "0.7s": 0.7, "1.0s": 1.0}
 
 
@@ -133,9 +134,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=150, help="frames of each start")
     parser.add_argument("--starts", type=int, default=6, help="starting frames of sparse samplings")
     parser.add_argument("--only", nargs="*", help="parts of method names to run")
-    parser.add_argument(
-        "--cases", nargs="*", default=["walk:30fps", "acrobatics:30fps", "acrobatics:1.0s", "walk:30fps:0.1"]
-    )
+    parser.add_argument("--cases", nargs="*", default=list(CASES), help="clip:sampling[:share pushed outward]")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     found, missing = peers()

@@ -94,9 +94,10 @@ def goal_views(sizes, ints, floats, i, f):
     reach, f = row(floats, f, goals)
     near, f = row(floats, f, values)
     near_weight, f = row(floats, f, values)
+    ease, f = row(floats, f, values)
     support, f = table(floats, f, corners, 2)
     goals_cut = GoalArrays(
-        kind, joints, points, vector, target, weight, pinned, reach, tip, path, depth, near, near_weight, support
+        kind, joints, points, vector, target, weight, pinned, reach, tip, path, depth, near, near_weight, ease, support
     )
     return goals_cut, i, f
 
@@ -128,6 +129,8 @@ def work_views(sizes, ints, floats, i, f):
     high, f = row(floats, f, values)
     trial, f = row(floats, f, values)
     trial_base, f = table(floats, f, joints, 4)
+    old, f = row(floats, f, values)
+    old_base, f = table(floats, f, joints, 4)
     best, f = row(floats, f, values)
     best_base, f = table(floats, f, joints, 4)
     best_residual, f = table(floats, f, goals, 3)
@@ -136,14 +139,14 @@ def work_views(sizes, ints, floats, i, f):
     mats, f = stack(floats, f, 6, 3, 3)
     return Workspace(
         q, p, axis, point, residual, shift, by_point, by_turn, column, rows, force, lever, gradient, hessian, bend, factor,
-        right, delta, low, high, trial, trial_base, best, best_base, best_residual, mass, moment, mats, held,
+        right, delta, low, high, trial, trial_base, old, old_base, best, best_base, best_residual, mass, moment, mats, held,
     )  # fmt: skip
 
 
 def work_sizes(sizes: tuple[int, int, int, int, int]) -> tuple[int, int]:
     """Return how many integers and floats a workspace takes."""
     joints, values, goals, path, _ = sizes
-    floats = 19 * joints + goals * (21 + 6 * path) + 36 + 3 * path + values * (10 + 3 * path) + 54
+    floats = 23 * joints + goals * (21 + 6 * path) + 36 + 3 * path + values * (11 + 3 * path) + 54
     return values, floats
 
 

@@ -58,6 +58,7 @@ class GoalArrays(NamedTuple):
     depth: IntArray  # (N,) how many stand above it
     near: Array  # (N,) values to stay near
     near_weight: Array  # (N,) zero where nothing is asked
+    ease: Array  # (N,) how readily each value goes to the natural pose
     support: Array  # (S, 2) corners of the ground area for the centre of mass, x and z
 
 
@@ -86,6 +87,8 @@ class Workspace(NamedTuple):
     high: Array  # (N,) room above
     trial: Array  # (N,)
     trial_base: Array  # (J, 4)
+    old: Array  # (N,) the frame before
+    old_base: Array  # (J, 4)
     best: Array  # (N,)
     best_base: Array  # (J, 4)
     best_residual: Array  # (G, 3)
@@ -106,4 +109,4 @@ class Settings(NamedTuple):
     pin_weight: float
     pin_rounds: int
     pull: float  # share of the way to the natural pose taken before each solve
-    ease: float  # how fast that drift changes
+    momentum: float  # share of the last frame's change taken before each solve

@@ -2,9 +2,8 @@
 # ruff: noqa: ANN001, ANN201, ANN202
 """The compiled kernels of figure and goals: kinematics, residuals, objective (17), gradient (26), second derivatives.
 
-The readable twins are in `twin.py`, the iterations in `steps.py`. Numba's disk cache sees edits of one file only: after
-an edit here touch `steps.py` too. Arguments: m ModelArrays, g GoalArrays, s Settings, w Workspace, theta (N,) values,
-base (J, 4) the frames free balls are measured from.
+The readable twins are in `twin.py`, the iterations in `steps.py`. Arguments: m ModelArrays,
+g GoalArrays, s Settings, w Workspace, theta (N,) values, base (J, 4) the frames free balls are measured from.
 """
 
 import math

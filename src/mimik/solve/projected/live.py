@@ -2,16 +2,21 @@
 # ruff: noqa: ANN001, ANN201
 """The compiled calls Python makes: one frame of a live solver, and thousands of frames or characters on all cores."""
 
-import numba
+import sys
 
+import numba
+import numpy as np
+
+from mimik.solve.projected import arena, arrays, kernels, natural_kernels, steps
 from mimik.solve.projected.arena import goal_views, model_views, work_views
+from mimik.solve.projected.compile_note import drop_stale
 from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.natural_kernels import network_views, predict_pose
 from mimik.solve.projected.steps import solve_frame
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath=FAST)
-def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles, s, theta, base, drift, worst, tick):
+def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles, s, theta, base, speed, worst, tick):
     """Solve one frame in place from theta (N,) and base (J, 4); returns what `solve_frame` returns."""
     m, i, f = model_views(sizes, ints, floats)
     g, i, f = goal_views(sizes, ints, floats, i, f)
@@ -19,7 +24,7 @@ def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles,
     net = network_views(net_sizes, net_ints, net_floats, net_singles)
     if net_sizes[0] > 0:
         predict_pose(m, net, g.target)
-    return solve_frame(m, g, s, theta, base, drift, net.values, net.base, worst, tick, w)
+    return solve_frame(m, g, s, theta, base, speed, net.values, net.base, worst, tick, w)
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath=FAST, parallel=True)
@@ -51,13 +56,15 @@ def solve_many(
         g, i, f = goal_views(sizes, own_ints, own_floats, i, f)
         w = work_views(sizes, own_ints, own_floats, i, f)
         net = network_views(net_sizes, net_ints, own_net, own_singles)
-        drift = np.zeros(theta.shape[1])
+        speed = np.zeros(theta.shape[1])
         for b in range(c * count // chunks, (c + 1) * count // chunks):
             g.target[:] = targets[b]
-            drift[:] = 0.0
+            speed[:] = 0.0
             if net_sizes[0] > 0:
                 predict_pose(m, net, g.target)
-            end, steps, f_end, slope, worst = solve_frame(m, g, s, theta[b], base[b], drift, net.values, net.base, 0.0, 0, w)
+            end, steps, f_end, slope, worst = solve_frame(
+                m, g, s, theta[b], base[b], speed, net.values, net.base, 0.0, 0, w
+            )
             residual[b] = w.best_residual
             outcome[b, 0], outcome[b, 1], outcome[b, 2], outcome[b, 3], outcome[b, 4] = end, steps, f_end, slope, worst
 
@@ -80,3 +87,6 @@ def goal_derivatives(sizes, ints, floats, s, theta, base, residual, jacobian, gr
             for r in range(3):
                 jacobian[i, r, g.path[tip, k]] = w.column[i, r, k]
     return value
+
+
+drop_stale([arena, arrays, kernels, natural_kernels, steps, sys.modules[__name__]])

@@ -34,6 +34,9 @@ from mimik.solve.projected.arrays import (
 )
 from mimik.solve.projected.model import Model, bone_direction
 
+UNASKED_EASE = 0.3
+"""Share of the pull to the natural pose that acts on values no goal depends on."""
+
 _KIND = {
     Position: POSITION,
     Orientation: ORIENTATION,
@@ -74,11 +77,12 @@ def build_problem(model: Model, goals: Sequence[Goal]) -> Problem:
     joints = np.array([_joints(model, g) for g in rows], dtype=np.int64).reshape(-1, 3)
     kinds = np.array([_KIND[type(g)] for g in rows], dtype=np.int64)
     near, near_weight = _near(model, [g for g in goals if isinstance(g, NearPose)])
+    points = np.array([_points(g) for g in rows]).reshape(-1, 3, 3)
     tip, path, depth = _paths(model, kinds, joints)
     arrays = GoalArrays(
         kind=kinds,
         joints=joints,
-        points=np.array([_points(g) for g in rows]).reshape(-1, 3, 3),
+        points=points,
         vector=np.array([_vector(model, g, int(j[0])) for g, j in zip(rows, joints, strict=True)]).reshape(-1, 3),
         target=np.array([target_row(g) for g in rows]).reshape(-1, 4),
         weight=np.array([_root_of_weight(g, GOAL_ROWS[k]) for g, k in zip(rows, kinds, strict=True)]).reshape(-1, 3, 3),
@@ -89,6 +93,7 @@ def build_problem(model: Model, goals: Sequence[Goal]) -> Problem:
         depth=depth,
         near=near,
         near_weight=near_weight,
+        ease=_ease(model, joints, kinds, points),
         support=np.array(centres[0].support if centres else np.zeros((1, 2))),
     )
     return Problem(model, goals, rows, arrays)
@@ -173,6 +178,17 @@ def _near(model: Model, goals: list[NearPose]) -> tuple[Array, Array]:
             span = slice(m.first[j], m.first[j] + m.value_count[j])
             near[span], weight[span] = values[span], float(goal.weight)  # type: ignore[arg-type]
     return near, weight
+
+
+def _ease(model: Model, joints: IntArray, kinds: IntArray, points: Array) -> Array:
+    """Values no goal depends on only follow the natural pose: they go there more slowly, so that they do not fidget."""
+    m = model.arrays
+    asked = np.full(model.value_count, MASS_CENTRE in kinds)
+    for kind, own, at in zip(kinds, joints, points, strict=True):
+        for joint, point in zip(own[own >= 0], at, strict=False):
+            turns = (m.owner != joint) | (m.slides > 0) | (kind != POSITION) | bool(np.any(point))
+            asked |= (m.affects[joint] > 0) & turns
+    return np.where(asked, 1.0, UNASKED_EASE)
 
 
 def _paths(model: Model, kinds: IntArray, joints: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -2,11 +2,15 @@
 # ruff: noqa: ANN001, ANN201
 """The method as published: projected gradient with Armijo back-tracking (Engell-Norregaard and Erleben)."""
 
+import sys
+
 import numba
 import numpy as np
 
+from mimik.solve.projected import arena, arrays, kernels, steps
 from mimik.solve.projected.arena import goal_views, model_views, work_views
 from mimik.solve.projected.arrays import EXHAUSTED, REACHED, STALLED, STATIONARY
+from mimik.solve.projected.compile_note import drop_stale
 from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.steps import retract, step_room, worst_goal
 
@@ -58,3 +62,6 @@ def published_step(sizes, ints, floats, s, theta, base):
             expected -= w.gradient[v] * w.delta[v]
         retract(m, theta, base, w)
     return end, iteration, f, slope, worst
+
+
+drop_stale([arena, arrays, kernels, steps, sys.modules[__name__]])

@@ -39,7 +39,7 @@ class Options:
     tolerance           metres (radians) at which a goal counts as met
     gradient_tolerance  projected gradient norm at which a point counts as optimal
     pull                share of the way to the natural pose taken before each frame; 0 keeps to the last pose
-    ease                how fast that drift changes, 0 to 1 at once: smooth motion against prompt settling
+    momentum            share of the last frame's change that goes on before each frame: smooth motion, fewer steps
     damping             trust at the start: damping of the first step is this times the squared worst residual
     pin_weight          penalty weight of pinned goals; their multipliers do the rest
     """
@@ -48,8 +48,8 @@ class Options:
     restarts: int = 12
     tolerance: float = 1e-5
     gradient_tolerance: float = 1e-6
-    pull: float = 0.08
-    ease: float = 0.3
+    pull: float = 0.02
+    momentum: float = 0.3
     damping: float = 0.03
     pin_weight: float = 1e3
     pin_rounds: int = 12
@@ -62,7 +62,7 @@ class Options:
         for name in ("iterations", "restarts", "pin_rounds"):
             if getattr(self, name) < 0:
                 raise OptionError(f"{name} must not be negative, not {getattr(self, name)}")
-        for name in ("pull", "ease"):
+        for name in ("pull", "momentum"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise OptionError(f"{name} lies between 0 and 1, not {getattr(self, name)}")
 
@@ -77,7 +77,7 @@ class Options:
             pin_weight=self.pin_weight,
             pin_rounds=self.pin_rounds,
             pull=self.pull if pulls else 0.0,
-            ease=self.ease,
+            momentum=self.momentum,
         )
 
 
@@ -87,7 +87,7 @@ class State:
 
     values: Array
     base: Array
-    drift: Array
+    speed: Array
     worst: float = 0.0
     tick: int = 0
 
@@ -191,7 +191,7 @@ class Solver:
         else:
             self.outcome = live_step(
                 arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
-                self._settings, state.values, state.base, state.drift, state.worst, state.tick,
+                self._settings, state.values, state.base, state.speed, state.worst, state.tick,
             )  # fmt: skip
         state.worst = self.outcome[4]
         state.tick += 1
@@ -352,5 +352,5 @@ def pose(rig: Rig, goals: Sequence[Goal], **options: Any) -> Solution:
     Raises GoalError for goals that make no sense on this rig.
     """
     if "start" not in options and "options" not in options:
-        options["options"] = Options(pull=1.0, ease=1.0)
+        options["options"] = Options(pull=1.0, momentum=0.0)
     return Solver(rig, goals, **options).step()

@@ -15,8 +15,11 @@ from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, fin
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
 
-JUMP = 0.05
+JUMP = 0.2
 """Metres (radians) the goals may move at once before a figure out of their reach looks for other ways to stand."""
+
+FAST_FRAME = 0.5
+"""Radians (metres) of change in one frame that count as a jump."""
 
 CURVED = 1e-3
 """Metres (radians) of residual from which the bending of the goals' paths enters the step."""
@@ -271,27 +274,47 @@ def minimise(m, g, s, theta, base, w):
 
 
 @kernel
-def start_values(m, s, natural, natural_base, theta, base, drift):
-    """Move the start toward the natural pose by a drift (N,) that itself changes gently, inside the limits."""
+def start_values(m, ease, s, natural, natural_base, theta, base, speed):
+    """Move the start on by a share of the last frame's change (N,) and a share of the way to the natural pose."""
     for j in range(m.parents.shape[0]):
         first, last = m.first[j], m.first[j] + m.value_count[j]
         free = last - 3 if m.kind[j] == FREE else last
         for k in range(first, free):
-            if not m.slides[k]:
-                drift[k] += s.ease * (s.pull * (natural[k] - theta[k]) - drift[k])
-                theta[k] += drift[k]
+            pull = 0.0 if m.slides[k] else s.pull * ease[k] * (natural[k] - theta[k])
+            theta[k] += s.momentum * speed[k] + pull
         if m.kind[j] == FREE:
-            a, b = base[j], natural_base[j]
-            x, y, z, w = quat_mul(-a[0], -a[1], -a[2], a[3], b[0], b[1], b[2], b[3])
-            sine = math.sqrt(x * x + y * y + z * z)
-            turn = 2.0 * math.atan2(sine, abs(w)) / sine if sine > 1e-9 else 2.0
-            turn = -turn if w < 0.0 else turn
-            drift[free] += s.ease * (s.pull * turn * x - drift[free])
-            drift[free + 1] += s.ease * (s.pull * turn * y - drift[free + 1])
-            drift[free + 2] += s.ease * (s.pull * turn * z - drift[free + 2])
-            x, y, z, w = exp_quat(drift[free], drift[free + 1], drift[free + 2])
-            a[0], a[1], a[2], a[3] = quat_mul(a[0], a[1], a[2], a[3], x, y, z, w)
+            x, y, z = _turn_between(base[j], natural_base[j])
+            x, y, z = s.pull * x + s.momentum * speed[free], s.pull * y + s.momentum * speed[free + 1], s.pull * z
+            ex, ey, ez, ew = exp_quat(x, y, z + s.momentum * speed[free + 2])
+            a = base[j]
+            a[0], a[1], a[2], a[3] = quat_mul(a[0], a[1], a[2], a[3], ex, ey, ez, ew)
         limit_joint(m, j, theta)
+
+
+@kernel
+def _turn_between(a, b):
+    """Rotation vector of the shorter turn that takes a to b, measured in a."""
+    x, y, z, w = quat_mul(-a[0], -a[1], -a[2], a[3], b[0], b[1], b[2], b[3])
+    sine = math.sqrt(x * x + y * y + z * z)
+    turn = 2.0 * math.atan2(sine, abs(w)) / sine if sine > 1e-9 else 2.0
+    turn = -turn if w < 0.0 else turn
+    return turn * x, turn * y, turn * z
+
+
+@kernel
+def measure_speed(m, old, old_base, theta, base, speed):
+    """Store the change of one frame; none after a jump, which says nothing of the next frame."""
+    largest = 0.0
+    for v in range(theta.shape[0]):
+        speed[v] = theta[v] - old[v]
+    for j in range(m.parents.shape[0]):
+        if m.kind[j] == FREE:
+            v = m.first[j] + m.value_count[j] - 3
+            speed[v], speed[v + 1], speed[v + 2] = _turn_between(old_base[j], base[j])
+    for v in range(theta.shape[0]):
+        largest = max(largest, abs(speed[v]))
+    if largest > FAST_FRAME:
+        speed[:] = 0.0
 
 
 @kernel
@@ -315,15 +338,18 @@ def _scatter(m, natural, slid, theta, base, seed, spread):
 
 
 @kernel
-def solve_frame(m, g, s, theta, base, drift, natural, natural_base, last_worst, tick, w):
+def solve_frame(m, g, s, theta, base, speed, natural, natural_base, last_worst, tick, w):
     """Solve one frame in place: from where the figure stands, and where that gets stuck from other starts.
 
     Pinned goals come first: their multipliers grow until they are met or cannot be (method of multipliers). last_worst
-    is the worst goal of the frame before: while goals stay out of reach and move little, one other start a frame is
-    tried, another at each tick, and taken only when clearly better.
+    is the worst goal of the frame before: while goals stay out of reach the figure starts where it stands; while they
+    also move little, one other start is tried every third tick and taken only when a tenth better.
     Returns the end's code, iterations, objective, projected gradient norm, worst goal; residuals in w.best_residual.
     """
-    start_values(m, s, natural, natural_base, theta, base, drift)
+    w.old[:] = theta
+    w.old_base[:] = base
+    if last_worst < STUCK:
+        start_values(m, g.ease, s, natural, natural_base, theta, base, speed)
     pinned, best_f, best_end, best_slope, best_worst, steps, again = False, np.inf, STALLED, 0.0, 0.0, 0, 0
     moved, starts, first_seed, margin = 0.0, s.restarts, 0, 0.995
     for i in range(g.kind.shape[0]):
@@ -355,10 +381,11 @@ def solve_frame(m, g, s, theta, base, drift, natural, natural_base, last_worst, 
         if best_worst < STUCK or again >= 4:
             break
         if n == 0 and worst < 1.3 * last_worst + STUCK and moved < last_worst + JUMP:
-            starts, first_seed, margin = min(1, starts), tick % 12, 0.95
+            starts, first_seed, margin = min(1 if tick % 3 == 0 else 0, starts), tick // 3 % 12, 0.9
         n += 1
     theta[:] = w.best
     base[:] = w.best_base
+    measure_speed(m, w.old, w.old_base, theta, base, speed)
     return best_end, steps, best_f, best_slope, best_worst
 
 

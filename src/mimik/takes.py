@@ -20,7 +20,8 @@ from mimik.goals.layouts import Layout, RolePoints, recognise
 from mimik.goals.proportions import BoneFit, fit_bone_lengths
 from mimik.goals.repair import RepairReport, repair
 from mimik.motion.clip import Clip
-from mimik.motion.foot_lock import lock_feet
+from mimik.motion.contacts import clip_contacts
+from mimik.motion.foot_lock import lock_feet, raise_toes
 from mimik.motion.retarget import retarget
 from mimik.motion.smooth import smooth_values
 from mimik.motion.twist import continuous_twist
@@ -39,7 +40,9 @@ Proportions = Literal["auto", "person", "rig"]
 NOISY = 0.003
 """Noise of keypoints in metres from which a recorded take is smoothed and its standing feet are held, unless told."""
 
-SMOOTH_HZ = 8.0
+SMOOTH_HZ = 6.5
+"""Cutoff for takes that are just noisy; noisier ones are smoothed more, so that the whole error is least."""
+
 NEAR_NOISE = 0.02
 """Noise in metres of a joint centre that a layout only comes near to."""
 
@@ -166,7 +169,9 @@ def _person_rig(rig: Rig, fit: BoneFit, noise: float) -> Rig:
     known = np.array(list(rows.values()))
     own = np.array([now[role] for role in rows])
     stiff = np.array([rig.parents[rig.roles[r]] == rig.roles.get(parent_role(rig, r) or "") for r in rows])
-    doubt = np.where(stiff, _SAME_LENGTH, _BENT_LENGTH) * own + 3.0 * noise / np.sqrt(np.clip(fit.frames[known], 1.0, 100.0))
+    doubt = np.where(stiff, _SAME_LENGTH, _BENT_LENGTH) * own + 3.0 * noise / np.sqrt(
+        np.clip(fit.frames[known], 1.0, 100.0)
+    )
     if (np.abs(fit.left_right[known] - own) < doubt).all():
         return rig
     ratios = fit.lengths[known] / own
@@ -187,7 +192,7 @@ def _smoothed(
     """Return the points without what is faster than the cutoff, and the cutoff where one was used."""
     cutoff = options.smooth_hz
     if cutoff is None:
-        cutoff = SMOOTH_HZ if noise > NOISY else 0.0
+        cutoff = SMOOTH_HZ * (NOISY / noise) ** 0.4 if noise > NOISY else 0.0
     if cutoff <= 0.0 or not moving or len(points.positions) < 15 or cutoff >= 0.45 * fps:
         return points, None
 
@@ -230,5 +235,6 @@ def _on_rig(clip: Clip, rig: Rig, options: TakeOptions, *, noisy: bool) -> Clip:
     if own and clip.rig is not rig:
         return retarget(clip, rig, keep_feet=hold is not False)[0]
     if (noisy if hold is None else hold) and clip.frame_count > 3:
-        return lock_feet(clip)
+        contacts = clip_contacts(clip)
+        return raise_toes(lock_feet(clip, contacts), contacts.floor)
     return clip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ class TakeReport:
 
     fit_mm_mean, fit_mm_95  distance of the rig's joints from the keypoints; None where the motion was carried to
                             other proportions, as there is nothing to meet
+    limit_hits              joints beyond their range over all frames; None on a rig without limits
     swapped                 frames in which sides were exchanged, by part of the body
     """
 
@@ -62,7 +63,7 @@ class TakeReport:
         if self.never_seen:
             rows.append(("unseen", ", ".join(self.never_seen)))
         noise = f"about {self.noise_mm:.1f} mm"
-        smoothing = f"smoothed at {self.smoothed_hz:g} Hz" if self.smoothed_hz else "not smoothed"
+        smoothing = f"smoothed at {self.smoothed_hz:.1f} Hz" if self.smoothed_hz else "not smoothed"
         rows.append(("noise", f"{noise}, {smoothing}"))
         if self.fit_mm_mean is not None:
             rows.append(("fit", f"mean {self.fit_mm_mean:.2f} mm, 95% {self.fit_mm_95:.2f} mm"))
@@ -119,7 +120,7 @@ def make_report(
         fit_mm_95=worst,
         slide_cm_s=foot_slide(clip, contacts) if contacts is not None else 0.0,
         deepest_mm=1e3 * float(floor_penetration(clip, floor).max(initial=0.0)),
-        limit_hits=None if clip.rig.limits is None else int(limit_hits(clip).sum()),
+        limit_hits=None if clip.rig.limits is None else int(limit_hits(replace(clip, solution=None)).sum()),
         twist_jumps=len(twist_jumps(clip)) if moving else 0,
         twists_mended=twisted,
         seconds=clip.solution.seconds if clip.solution is not None else 0.0,

@@ -132,7 +132,17 @@ class DenseSolver:
         """Return the rig's local pose for role positions (T, 22, 3); options as for `rotations`."""
         rotations, pelvis = self.rotations(positions, **options)
         found = self._map.to_rig(rotations, pelvis, own=self._stiff)
-        return LocalPose(self.rig.skeleton, found.rotations, found.root)
+        pose = LocalPose(self.rig.skeleton, found.rotations, found.root)
+        return self._centred(pose, positions) if np.any(options.get("noise", 0.0)) else pose
+
+    def _centred(self, pose: LocalPose, positions: ArrayLike) -> LocalPose:
+        """Move noisy poses to where all seen joints together say the body is, not the pelvis alone."""
+        roles = [i for i, role in enumerate(BODY_ROLES) if role in self.rig.roles]
+        reached = pose.positions()[:, [self.rig.roles[BODY_ROLES[i]] for i in roles]]
+        off = np.asarray(positions, dtype=np.float64)[:, roles] - reached
+        seen = np.isfinite(off).all(axis=2, keepdims=True)
+        shift = np.where(seen, off, 0.0).sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
+        return LocalPose(self.rig.skeleton, pose.rotations, pose.root + shift)
 
     def solve(self, positions: ArrayLike, **options: Any) -> Solution:
         """Solve role positions (T, 22, 3); residuals are the distances left at the rig's roles, metres."""

@@ -64,7 +64,9 @@ def dense_command(
     data: Annotated[Path, typer.Option(help="Store of `mimik data import`, or a pack.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the run.")],
     rig: Annotated[str | None, typer.Option(help="Fine-tune on this rig's body: built-in or rig file.")] = None,
-    start_from: Annotated[Path | None, typer.Option("--from", help="network.pt of a run to start from.")] = None,
+    start_from: Annotated[
+        Path | None, typer.Option("--from", help="network.pt or exported .onnx to start from.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     poses: Annotated[int, typer.Option(help="Diverse training poses to choose from a store.")] = 400_000,
     minutes: Annotated[float, typer.Option(help="Length of the run; the learning rate comes down over it.")] = 8.0,

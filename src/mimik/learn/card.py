@@ -24,6 +24,7 @@ database holds the recordings of some subjects twice, under other numbers. Train
 (117 is 85) or another training subject (93 and 103, 91 and 105, 90 and 121, 83 and 122, 70, 73 and 123, 77 and 139, 63
 and 64, 74 and 84: one of each kept) were left out. That left 75 subjects, of whom poses were chosen by diversity, not
 by frame, and posed on 50,000 random bodies. Two of the ten test subjects, 106 and 141, are the same recordings.
+The learning curve is docs/images/dense_curve.png.
 
 What it cannot do: joint centres hardly tell how head, wrists and toes are turned, and the rest of the joints hardly
 tell the twist of the ankles. Measured on people it has not seen, the network is there little better than always
@@ -42,7 +43,8 @@ million without the distal refinement (paper: 6.1) and 7.34 million with it. Bat
 half of them mirrored; the learning rate comes down along a cosine.
 
 It needs every joint. It was trained on clean positions of one body and knows no other proportions, and what it reaches
-is not fitted to the positions observed afterwards.""",
+is not fitted to the positions observed afterwards. Its learning curve is docs/images/ikgat_curve.png; the data are
+those of the default network, see dense.md.""",
 }
 
 

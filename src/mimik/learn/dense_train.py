@@ -89,8 +89,9 @@ def train_dense(
     """Train until the time is over or validation no longer gets better; return the best network and how it went.
 
     `rig` trains on bodies near that rig's own instead of bodies of all kinds; `start_from` is another run's
-    `network.pt`. `show` is called with each validation. Raises FileError when `out` holds a run and `resume` is False,
-    or holds none and it is True; OptionError for weights of another shape and poses without a split.
+    `network.pt`, or an exported `.onnx`. `show` is called with each validation. Raises FileError when `out` holds a run
+    and `resume` is False, or holds none and it is True; OptionError for weights of another shape and poses without a
+    split.
     """
     config = config or DenseConfig()
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -154,14 +155,29 @@ def fit(learner: _Learner, samples: Samples, state: DenseState, config: DenseCon
 
 
 def load_dense(path: Path) -> tuple[DenseNetwork, dict[str, Any]]:
-    """Return the network of a run's `network.pt`, ready to predict, and what the run says of itself."""
-    saved = load_checkpoint(path)
+    """Return the network of a run's `network.pt`, ready to predict, and what the run says of itself.
+
+    An exported `.onnx` file holds as much. Raises FileError and OptionError for files that are none of this kind.
+    """
+    saved = _exported(path) if path.suffix == ".onnx" else load_checkpoint(path)
     describe: dict[str, Any] = saved.get("describe", {})
     if describe.get("name") != "dense":
         raise OptionError(f"{path} holds a {describe.get('name')!r} network, not 'dense'")
     network = DenseNetwork(**describe["network"])
     network.load_state_dict(saved["network"])
     return network.eval(), describe
+
+
+def _exported(path: Path) -> dict[str, Any]:
+    import onnx
+
+    try:
+        model = onnx.load(path, load_external_data=False)
+        contract = next(json.loads(entry.value) for entry in model.metadata_props if entry.key == "mimik")
+    except Exception as error:  # protobuf and json raise many kinds for a broken file
+        raise FileError(path, f"is no exported network ({error})") from error
+    weights = {t.name: torch.from_numpy(onnx.numpy_helper.to_array(t).copy()) for t in model.graph.initializer}
+    return {"network": weights, "describe": {**contract["details"], "name": contract["name"]}}
 
 
 def print_validation(row: dict[str, float]) -> None:

@@ -105,9 +105,11 @@ class DenseSolver:
         if points.ndim != 3 or points.shape[1:] != (22, 3):
             raise GoalError(f"role positions have shape {points.shape}; expected (frames, 22, 3)")
         seen = np.isfinite(points).all(axis=2) & self.body.present
-        _check_enough(seen)
-        points[~seen] = 0.0
-        spread = np.where(seen, self._noise(noise, len(points)), 0.0)
+        spread = self._noise(noise, len(points))
+        if not seen.all():
+            _check_enough(seen)
+            points[~seen] = 0.0
+            spread = np.where(seen, spread, 0.0)
         marks = None if landmarks is None else self._landmarks(landmarks, len(points))
         rotations = np.empty((len(points), 22, 4))
         towards = np.zeros(3) if up is None else np.asarray(up, dtype=np.float64)
@@ -131,9 +133,8 @@ class DenseSolver:
     def pose(self, positions: ArrayLike, **options: Any) -> LocalPose:
         """Return the rig's local pose for role positions (T, 22, 3); options as for `rotations`."""
         rotations, pelvis = self.rotations(positions, **options)
-        found = self._map.to_rig(rotations, pelvis, own=self._stiff)
-        pose = LocalPose(self.rig.skeleton, found.rotations, found.root)
-        return self._centred(pose, positions) if np.any(options.get("noise", 0.0)) else pose
+        pose = self._map.to_rig(rotations, pelvis, own=self._stiff)
+        return self._centred(pose, positions) if "noise" in options and np.any(options["noise"]) else pose
 
     def _centred(self, pose: LocalPose, positions: ArrayLike) -> LocalPose:
         """Move noisy poses to where all seen joints together say the body is, not the pelvis alone."""
@@ -163,18 +164,18 @@ class DenseSolver:
         )
 
     def _noise(self, noise: ArrayLike, frames: int) -> Array:
+        if isinstance(noise, float) and noise == 0.0 and frames <= BATCH:
+            return self._quiet[:frames]
         value = np.asarray(noise, dtype=np.float64)
         if not (np.isfinite(value).all() and (value >= 0).all()):
             raise GoalError("noise must be a finite number of metres, zero or more")
-        if value.ndim == 0 and value == 0.0 and frames <= BATCH:
-            return self._quiet[:frames]
         return np.ascontiguousarray(np.broadcast_to(value, (frames, 22)))
 
     def _landmarks(self, landmarks: Array, frames: int) -> tuple[Array, BoolArray]:
         marks = np.array(landmarks, dtype=np.float64)
         if marks.shape != (frames, len(LANDMARKS), 3):
             raise GoalError(f"landmarks have shape {marks.shape}; expected ({frames}, {len(LANDMARKS)}, 3)")
-        shown: BoolArray = np.isfinite(marks).all(axis=2)
+        shown = np.asarray(np.isfinite(marks).all(axis=2))
         marks[~shown] = 0.0
         return marks, shown
 

@@ -51,6 +51,7 @@ _BENT_LENGTH = 0.1  # the same where further joints between two roles bend
 _SHORT = 1e-3  # metres; a bone below has no length to fit
 _INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames are no motion but single poses
 _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
+_ANKLES = [BODY_ROLES.index("left_ankle"), BODY_ROLES.index("right_ankle")]
 _PAIRS = [(i, BODY_ROLES.index("right" + r[4:])) for i, r in enumerate(BODY_ROLES) if r.startswith("left")]
 
 
@@ -112,7 +113,8 @@ def solve_take(
     take, repaired = _repaired(take, layout, options, moving)
     tell("fitting the body")
     points = layout.to_roles(take.positions, take.confidence)
-    fit = fit_bone_lengths(points.positions, points.confidence * (points.trust >= 1.0))
+    exact = points.trust >= 1.0 if (points.trust >= 1.0).any() else points.trust > 0.0
+    fit = fit_bone_lengths(points.positions, points.confidence * exact)
     noise = _noise(fit, points.positions) if options.noise is None else options.noise
     person = _person_rig(rig, fit, noise)
     points, cutoff = _smoothed(points, take.fps, noise, options, moving)
@@ -124,7 +126,8 @@ def solve_take(
     if moving and options.method == "dense":
         clip, twisted = continuous_twist(clip)
     tell("carrying to the rig")
-    clip = _on_rig(clip, rig, options, noisy=noise > NOISY and moving)
+    rough = noise > NOISY or bool((points.trust[_ANKLES] < 1.0).any())
+    clip = _on_rig(clip, rig, options, noisy=rough and moving)
     solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
     clip = replace(clip, solution=solution, name=take.layout or "take")
     report = make_report(take, clip, points, fit, repaired, noise=noise, cutoff=cutoff, twisted=twisted, moving=moving)

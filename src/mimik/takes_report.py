@@ -22,8 +22,8 @@ from mimik.rig.roles import BODY_ROLES
 class TakeReport:
     """Figures of one solved take. Lengths in millimetres, slide in cm/s, time in seconds.
 
-    fit_mm_mean, fit_mm_95  distance of the rig's joints from the keypoints; None where the motion was carried to
-                            other proportions, as there is nothing to meet
+    fit_mm_mean, fit_mm_95  distance of the rig's joints from the keypoints; None where the layout holds
+                            no joint centres
     limit_hits              joints beyond their range over all frames; None on a rig without limits
     swapped                 frames in which sides were exchanged, by part of the body
     """
@@ -68,7 +68,7 @@ class TakeReport:
         if self.fit_mm_mean is not None:
             rows.append(("fit", f"mean {self.fit_mm_mean:.2f} mm, 95% {self.fit_mm_95:.2f} mm"))
         else:
-            rows.append(("fit", "carried to the rig's own proportions"))
+            rows.append(("fit", "none of these points is a joint centre that could be met"))
         slide = f"slide {self.slide_cm_s:.1f} cm/s in contact"
         rows.append(("feet", f"{slide}, deepest {self.deepest_mm:.0f} mm below floor"))
         limits = "no limits on this rig" if self.limit_hits is None else f"{self.limit_hits} limit hits"

@@ -168,7 +168,7 @@ def _parse(data, columns, tens, state, values):  # type: ignore[no-untyped-def] 
         significant = pos
         digit = np.int64(data[pos]) - _ZERO
         while 0 <= digit <= 9:
-            mantissa = mantissa * 10 + digit
+            mantissa = mantissa * 10 + digit  # type: ignore[assignment]
             pos += _ONE
             digit = np.int64(data[pos]) - _ZERO
         digits, written = pos - significant, pos - first
@@ -181,12 +181,12 @@ def _parse(data, columns, tens, state, values):  # type: ignore[no-untyped-def] 
             significant = pos
             digit = np.int64(data[pos]) - _ZERO
             while 0 <= digit <= 9:
-                mantissa = mantissa * 10 + digit
+                mantissa = mantissa * 10 + digit  # type: ignore[assignment]
                 pos += _ONE
                 digit = np.int64(data[pos]) - _ZERO
             digits += pos - significant
             written += pos - point
-            exponent = -np.int64(pos - point)
+            exponent = -np.int64(pos - point)  # type: ignore[assignment]
         c = data[pos]
         if c in _EXPONENT:
             pos += _ONE
@@ -195,7 +195,7 @@ def _parse(data, columns, tens, state, values):  # type: ignore[no-untyped-def] 
                 pos += _ONE
             first = pos
             while 0 <= np.int64(data[pos]) - _ZERO <= 9:
-                power = min(power * 10 + np.int64(data[pos]) - _ZERO, 100000)
+                power = min(power * 10 + np.int64(data[pos]) - _ZERO, 100000)  # type: ignore[assignment]
                 pos += _ONE
             written = min(written, pos - first)
             exponent += -power if down else power

@@ -169,7 +169,7 @@ def _sample(channel: Channel, times: Array, step: float) -> Array:
     if channel.interpolation == "STEP":
         return plain[low]
     if channel.interpolation == "CUBICSPLINE":
-        spline = _hermite(values, low, high, span, u)
+        spline = _hermite(np.asarray(values, dtype=np.float64), low, high, span, u)
         return quat_normalize(spline) if turns else spline
     if turns:
         between = u > 0.0

@@ -117,7 +117,7 @@ def add_mesh(builder: Builder, skin: Skin, name: str) -> int:
     }
     plain = _one_colour(skin)
     if plain is None:
-        attributes["COLOR_0"] = builder.accessor(skin.colours, "f4", target=VERTEX_DATA)
+        attributes["COLOR_0"] = builder.accessor(np.asarray(skin.colours), "f4", target=VERTEX_DATA)
     groups = -(-skin.joints.shape[1] // 4)
     spare = groups * 4 - skin.joints.shape[1]
     weights = np.pad(skin.weights, ((0, 0), (0, spare)))

@@ -61,7 +61,8 @@ def read_skin(doc: Document, tree: NodeTree, joints: JointSet, skeleton: Skeleto
         parts += _parts(doc, mesh, np.array([owner]), move[None], notes)
     if not parts:
         return None, notes
-    return _joined(parts, np.linalg.inv(binds.frames), str(doc.table("meshes")[0].get("name") or "")), notes
+    unbind = np.asarray(np.linalg.inv(binds.frames), dtype=np.float64)
+    return _joined(parts, unbind, str(doc.table("meshes")[0].get("name") or "")), notes
 
 
 class _Binds:

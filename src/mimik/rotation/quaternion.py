@@ -4,6 +4,8 @@ Everything here is exact at the identity, at half turns and for tiny angles. q a
 that compare or average treat them so, the others keep the sign they are given.
 """
 
+from typing import Any, cast
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -136,7 +138,7 @@ def quat_to_euler(q: ArrayLike, order: str, *, degrees: bool = False) -> Array:
     q = np.asarray(q, dtype=np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # SciPy warns in gimbal lock, where its answer is still right
-        flat = Rotation.from_quat(q.reshape(-1, 4)).as_euler(order.upper(), degrees=degrees)
+        flat = Rotation.from_quat(q.reshape(-1, 4)).as_euler(cast(Any, order.upper()), degrees=degrees)
     return np.asarray(flat).reshape(*q.shape[:-1], len(order))
 
 

@@ -62,6 +62,7 @@ class Pinocchio(Method):
             for i, k in enumerate(self.ids):
                 jacobian[3 * i : 3 * i + 3] = pin.getJointJacobian(model, data, k, frame)[:3]
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + damp, error)
+            step *= min(1.0, 0.5 / max(np.abs(step).max(), 1e-9))
             q = np.clip(pin.integrate(model, q, step), self.low_q, self.high_q)
         self.q = q
 

@@ -82,6 +82,7 @@ def measure_limits(
 
     kind    "ball": a swing cone about the mean pose and a range of twist; "zyx" or "zyz": a box on Euler angles
     margin  radians added on either side
+    The pelvis and what stands above it stay without limits.
     Raises RigError for a motion of another rig, OptionError for a percentage outside 0 to 50.
     """
     if not 0.0 <= percent < 50.0:
@@ -93,7 +94,10 @@ def measure_limits(
         raise RigError(f"rotations must be finite and (frames, {rig.joint_count}, 4), not {q.shape}")
     turns = quat_mul(quat_inv(rig.skeleton.rest), q)
     ranges = {}
+    pelvis = rig.roles.get("pelvis", 0)
     for j in range(1, rig.joint_count):
+        if rig.skeleton.descends_from(pelvis, j):  # the whole figure may turn as it likes
+            continue
         measured = (
             _measure_ball(rig, j, turns[:, j], percent) if kind == "ball" else _measure_box(turns[:, j], percent, kind)
         )

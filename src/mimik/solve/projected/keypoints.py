@@ -25,7 +25,7 @@ def solve_keypoints_projected(role_positions: ArrayLike, rig: Rig, **options: An
     at = np.asarray(role_positions, dtype=np.float64)
     if at.ndim != 3 or at.shape[1:] != (len(BODY_ROLES), 3):
         raise GoalError(f"role positions have shape {at.shape}; they must be (frames, {len(BODY_ROLES)}, 3)")
-    seen_ever = np.asarray(np.isfinite(at).all(axis=2)).any(axis=0).tolist()
+    seen_ever = [bool(known) for known in np.atleast_1d(np.isfinite(at).all(axis=2).any(axis=0))]
     roles = [r for r, role in enumerate(BODY_ROLES) if role in rig.roles and seen_ever[r]]
     if not roles:
         raise GoalError("no keypoint of this take belongs to a joint of this rig")

@@ -21,6 +21,9 @@ BallKind = Literal["ball", "zyz", "zyx"]
 SLIDE_SCALE = 4.0
 """Metric of a metre against a radian: a turn moves a limb's end by about half a metre."""
 
+WEIGHT_SCALE = 24.0
+"""How much dearer it is to move the whole figure than a limb, where the goals alone do not say how it stands."""
+
 _SEGMENT_MASS = {
     "pelvis": 0.142, "spine1": 0.07, "spine2": 0.07, "spine3": 0.15, "neck": 0.02, "head": 0.061,
     "hip": 0.1, "knee": 0.0465, "ankle": 0.0145, "collar": 0.01, "shoulder": 0.028, "elbow": 0.016, "wrist": 0.006,
@@ -176,6 +179,14 @@ def _affects(parents: IntArray, owner: IntArray) -> IntArray:
             above[j] = above[parents[j]]
         above[j, j] = True
     return np.ascontiguousarray(above[:, owner].astype(np.int64))
+
+
+def effort(m: ModelArrays) -> Array:
+    """Return a metric (N,) in which moving much of the body's mass is dear: a hand reaches before the hips turn."""
+    below = m.mass.copy()
+    for j in range(len(below) - 1, 0, -1):
+        below[m.parents[j]] += below[j]
+    return m.scale * (1.0 + WEIGHT_SCALE * below[m.owner] ** 2)
 
 
 def body_mass(rig: Rig) -> tuple[Array, Array]:

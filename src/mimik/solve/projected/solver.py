@@ -20,7 +20,7 @@ from mimik.solve.projected.arena import Arena
 from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings
 from mimik.solve.projected.compile_note import announce_compiling
 from mimik.solve.projected.live import goal_derivatives, live_step, solve_many
-from mimik.solve.projected.model import BallKind, Model, build_model
+from mimik.solve.projected.model import BallKind, Model, build_model, effort
 from mimik.solve.projected.natural import NaturalPose
 from mimik.solve.projected.problem import Problem, build_problem, target_row
 from mimik.solve.projected.published import published_step
@@ -145,6 +145,8 @@ class Solver:
         self._arena = Arena(self.model.arrays, self.problem.arrays)
         self._natural = NaturalPose.for_problem(self.problem, self._natural_option, self._start)
         self._settings = self.options.settings(self._natural.pulls)
+        if not self._natural.learned:
+            self._arena.model.scale[:] = effort(self.model.arrays)
 
     def reset(self, pose: LocalPose | None = None) -> None:
         """Put the figure into a pose; into the start pose unless given."""

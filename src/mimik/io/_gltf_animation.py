@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, IntArray
 from mimik.errors import OptionError, one_of
 from mimik.io._gltf_accessors import accessor_count, read_floats
 from mimik.io._gltf_document import Document, Json
@@ -169,7 +169,7 @@ def _sample(channel: Channel, times: Array, step: float) -> Array:
     if channel.interpolation == "STEP":
         return plain[low]
     if channel.interpolation == "CUBICSPLINE":
-        spline = _hermite(np.asarray(values, dtype=np.float64), low, high, span, u)
+        spline = _hermite(values, np.asarray(low), high, span, u)
         return quat_normalize(spline) if turns else spline
     if turns:
         between = u > 0.0
@@ -179,7 +179,7 @@ def _sample(channel: Channel, times: Array, step: float) -> Array:
     return plain[low] + (plain[high] - plain[low]) * u[:, None]
 
 
-def _hermite(values: Array, low: Array, high: Array, span: Array, u: Array) -> Array:
+def _hermite(values: Array, low: IntArray, high: IntArray, span: Array, u: Array) -> Array:
     """Evaluate glTF cubic splines: values (K, 3, W) are in-tangent, value, out-tangent of each key."""
     u, span = u[:, None], span[:, None]
     square, cube = u * u, u * u * u

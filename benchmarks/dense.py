@@ -33,6 +33,7 @@ from benchmarks.dense_data import (
 from benchmarks.dense_measure import Score, print_table, run
 from benchmarks.dense_methods import CHAIN, DEFAULT, FITTING, GEOMETRY, IKGAT, PROJECTED, SLOW, Method, all_methods
 from benchmarks.dense_speed import hardware
+from benchmarks.dense_takes import ARM, FEET, take_scores
 
 from mimik.errors import FileError, MimikError
 from mimik.io import load_clip
@@ -45,8 +46,6 @@ from mimik.solve.dense.layout import LEAVES, USUAL_LEAVES
 RUNS, RUN_FRAMES = 6, 20
 NOISE_MM = (0.0, 2.5, 5.0, 10.0, 20.0, 40.0)
 FOREIGN = ("smpl_dance.bvh", "game_bow.bvh", "game_kick.bvh", "game_wave.bvh")
-ARM = ("left_shoulder", "left_elbow", "left_wrist")
-FEET = ("left_ankle", "left_foot", "right_ankle", "right_foot")
 BESIDE = (DEFAULT, IKGAT, CHAIN, GEOMETRY)
 """Methods compared on other rigs."""
 Figures = dict[str, Any]
@@ -165,6 +164,14 @@ def missing(bench: Bench) -> Figures:
     return figures
 
 
+def takes(bench: Bench) -> Figures:
+    """Whole takes through `mimik.solve`, which estimates noise, smooths and fills gaps."""
+    scores = take_scores(bench.poses)
+    frames = next(iter(scores.values())).frames
+    print_scores(f"takes through mimik.solve, {frames:,} frames", scores)
+    return {name: value.as_dict() for name, value in scores.items()}
+
+
 def rigs(bench: Bench) -> Figures:
     """The same weights on every built-in rig, extra spine, neck and twist joints of the truth rigid."""
     figures: Figures = {}
@@ -187,8 +194,8 @@ def foreign(bench: Bench) -> Figures:
 
 
 TABLES = {
-    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "rigs": rigs, "foreign": foreign,
-    "slow": slow,
+    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes,
+    "rigs": rigs, "foreign": foreign, "slow": slow,
 }  # fmt: skip
 
 

@@ -1,0 +1,75 @@
+"""Whole takes through `mimik.solve`: noise and gaps where frames have neighbours."""
+
+import numpy as np
+from benchmarks.dense_data import FPS, TestPoses, Truth, noisy, posed, without
+from benchmarks.dense_measure import Score, score
+
+import mimik
+from mimik._types import Array, BoolArray, IntArray
+from mimik.rig.builtin import builtin_rig
+from mimik.rig.pose import LocalPose
+from mimik.rig.roles import BODY_ROLES
+
+TAKES, TAKE_FRAMES, GAP_FRAMES = 8, 300, 15
+ARM = ("left_shoulder", "left_elbow", "left_wrist")
+FEET = ("left_ankle", "left_foot", "right_ankle", "right_foot")
+
+
+def longest_takes(poses: TestPoses) -> list[Truth]:
+    """Return the beginnings of each person's longest clips on `humanoid`, one clip a person first."""
+    _, first, count = np.unique(poses.clip, return_index=True, return_counts=True)
+    order = np.argsort(-count)
+    _, best = np.unique(poses.subject[first[order]], return_index=True)
+    chosen = order[np.sort(best)][:TAKES]
+    rig = builtin_rig("humanoid")
+    return [posed(rig, poses.take(slice(first[c], first[c] + min(count[c], TAKE_FRAMES)))) for c in chosen]
+
+
+def solved(truth: Truth, points: Array) -> LocalPose:
+    """Solve a take on its own body and return the poses."""
+    keypoints = mimik.Keypoints(BODY_ROLES, points, FPS)
+    return mimik.solve(keypoints, truth.rig, proportions="rig").pose()
+
+
+def gaps(frames: int, count: int, *, seed: int = 0) -> BoolArray:
+    """Hide `count` random joints, others every half second (frames, 22)."""
+    rng = np.random.default_rng(seed)
+    blocks = rng.random((frames // GAP_FRAMES + 1, len(BODY_ROLES))).argsort(axis=1) < count
+    hidden: BoolArray = np.repeat(blocks, GAP_FRAMES, axis=0)[:frames]
+    return hidden
+
+
+def limb_gaps(frames: int, names: tuple[str, ...]) -> BoolArray:
+    """Hide the same joints for the second half of each second (frames, 22)."""
+    hidden = (np.arange(frames) // GAP_FRAMES) % 2 == 1
+    return hidden[:, None] & np.array([role in names for role in BODY_ROLES])
+
+
+def take_scores(poses: TestPoses) -> dict[str, Score]:
+    """Solve the takes clean, with noise, and with gaps."""
+    truths = longest_takes(poses)
+    scores = {"clean": _score(truths, [t.points for t in truths])}
+    for mm in (5.0, 10.0, 20.0, 40.0):
+        spoiled = [noisy(t.points, mm / 1000, seed=i) for i, t in enumerate(truths)]
+        scores[f"noise {mm:g} mm"] = _score(truths, spoiled)
+    for count in (1, 2, 4):
+        spoiled = [without(t.points, gaps(len(t.points), count, seed=i)) for i, t in enumerate(truths)]
+        scores[f"{count} random joints hidden, half seconds"] = _score(truths, spoiled)
+    for name, roles in (("left arm", ARM), ("both feet", FEET)):
+        spoiled = [without(t.points, limb_gaps(len(t.points), roles)) for t in truths]
+        scores[f"{name} hidden, half of the time"] = _score(truths, spoiled)
+    return scores
+
+
+def _score(truths: list[Truth], points: list[Array]) -> Score:
+    rig = truths[0].rig
+    found = [solved(truth, p) for truth, p in zip(truths, points)]
+    frames: IntArray = np.array([len(t.points) for t in truths])
+    pose, true = _joined(rig, found), _joined(rig, [t.pose for t in truths])
+    blank = np.empty((int(frames.sum()), 0, 3))
+    return score(pose, Truth(rig, true, blank, blank))
+
+
+def _joined(rig: mimik.Rig, poses: list[LocalPose]) -> LocalPose:
+    rotations, root = (np.concatenate([getattr(p, name) for p in poses]) for name in ("rotations", "root"))
+    return LocalPose(rig.skeleton, rotations, root)

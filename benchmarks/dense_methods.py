@@ -48,7 +48,7 @@ def default_pose(points: Array, rig: Rig, *, noise: float = 0.0, landmarks: Arra
 def geometry_pose(points: Array, rig: Rig, *, noise: float = 0.0, landmarks: Array | None = None) -> LocalPose:
     """Solve with the default method's geometry alone, its network silent."""
     solver = DenseSolver(rig)
-    solver._session = ZeroNetwork()  # type: ignore[assignment]
+    solver._session, solver._single = ZeroNetwork(), None  # type: ignore[assignment]
     return solver.pose(points, noise=noise, landmarks=landmarks)
 
 

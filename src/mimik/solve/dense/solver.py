@@ -26,7 +26,8 @@ from mimik.rig.roles import BODY_ROLES
 from mimik.rotation import identity_quat
 from mimik.solve.dense.body import CHILD, LANDMARKS, RoleBody, role_body
 from mimik.solve.dense.kernels import WIDE_COLLARS, after, before
-from mimik.solve.dense.layout import FEATURE_WIDTH, SHORT_NECK
+from mimik.solve.dense.layout import FEATURE_WIDTH, OUTPUT_WIDTH, SHORT_NECK
+from mimik.solve.dense.single import single_network
 from mimik.solve.solution import Solution
 
 BATCH = 64
@@ -79,6 +80,7 @@ class DenseSolver:
         self._stiff = {int(j): identity_quat() for j in np.flatnonzero(self._map.rules == BLEND)}
         self.body: RoleBody = role_body(rig)
         self._session = dense_session(path, threads)
+        self._single = single_network(path)
         self._child, self._bones = _bones_of(self.body)
         self._side = _chest_side(self.body)
         self._scratch = _Scratch()
@@ -127,7 +129,11 @@ class DenseSolver:
         n, body, s = len(p), self.body, self._scratch
         x, g, own = s.x[:n], s.g[:n], s.own[:n]
         before(p, seen, marks, marks_seen, noise, up, body.offsets, body.present, body.landmarks, x, g, own)
-        y = self._session.run(None, {"features": x})[0]
+        if n == 1 and self._single is not None:
+            y = np.empty((1, OUTPUT_WIDTH), dtype=np.float32)
+            self._single.run(x[0], y[0])
+        else:
+            y = self._session.run(None, {"features": x})[0]
         after(y, p, seen, noise, marks_seen, self._child, self._bones, self._side, g, own, out)
 
     def pose(self, positions: ArrayLike, **options: Any) -> LocalPose:

@@ -229,7 +229,7 @@ def main() -> int:
     parser.add_argument("--foreign", type=Path, default=data_path() / "foreign", help="folder of foreign files")
     parser.add_argument("--mlp", type=Path, help="best.pt of dense_baselines.py")
     parser.add_argument("--transformer", type=Path, help="best.pt of dense_baselines.py")
-    parser.add_argument("--frames", type=int, default=4000, help="test frames, spread evenly; 0 for all")
+    parser.add_argument("--frames", type=int, default=2000, help="test frames, spread evenly; 0 for all")
     parser.add_argument("--quick", action="store_true", help="500 frames, without the optimisers")
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--json", type=Path, help="write the figures here")

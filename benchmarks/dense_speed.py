@@ -1,4 +1,4 @@
-"""Frames a second of the dense solvers beside a plain PyTorch IK-GAT network, in one run.
+"""Frames a second of the dense solvers beside a plain PyTorch IK-GAT network, in one run; memory of a solving process.
 
     python benchmarks/dense_speed.py [--threads 1 2] [--batches 1 4 16 64]
 
@@ -11,6 +11,8 @@ import argparse
 import os
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -30,6 +32,16 @@ from mimik.solve.dense.ikgat import ikgat_pose
 from mimik.solve.dense.solver import DenseSolver
 
 ROUNDS, SECONDS = 9, 0.12
+MEMORY = """
+import resource, mimik
+from mimik.motion.sample import sample_clip
+from mimik.rig.roles import BODY_ROLES
+rig = mimik.load_rig("humanoid")
+clip = sample_clip(rig, "medley", fps=60.0)
+points = clip.positions()[:, [rig.roles[role] for role in BODY_ROLES]]
+mimik.solve(mimik.Keypoints(BODY_ROLES, points, 60.0), "humanoid")
+print(len(points), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 Solver = Callable[[Array], Array]
 
 
@@ -47,6 +59,7 @@ def main() -> None:
         print(
             f"{name:>14}: {error_deg(solve(points), clip):.2f} degrees MPJAE on {len(points)} frames of sample motion"
         )
+    print(memory())
     for threads in given.threads:
         torch.set_num_threads(threads)
         contenders = {"plain PyTorch": plain_network(), **solvers(rig, threads)}
@@ -76,6 +89,12 @@ def solvers(rig: Rig, threads: int) -> dict[str, Solver]:
         "default": lambda points: default.pose(points).rotations,
         "ikgat": lambda points: ikgat_pose(points, rig, threads=threads).rotations,
     }
+
+
+def memory() -> str:
+    """Return one line on how much memory a fresh process takes to solve a take."""
+    told = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout.split()
+    return f"a process that solves a take of {told[0]} frames holds at most {float(told[1]):.0f} MB"
 
 
 def measure(contenders: dict[str, Solver], points: Array) -> dict[str, float]:

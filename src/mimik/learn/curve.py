@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def draw_lines(picture: Path, steps: list[int], lines: Mapping[str, list[float]]
     FigureCanvasAgg(figure)
     plot = figure.add_subplot()
     for label, values in lines.items():
-        plot.plot(steps, values, label=label, color="tab:grey" if "loss" in label else None)
+        style: dict[str, Any] = {"color": "black", "linestyle": "--"} if "loss" in label else {}
+        plot.plot(steps, values, label=label, **style)
     first = next(iter(lines.values()))
     best = min(range(len(steps)), key=first.__getitem__)
     plot.plot(steps[best], first[best], "o", color="tab:red", label=f"best {first[best]:.2f} at {steps[best]}")

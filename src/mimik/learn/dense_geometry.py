@@ -31,6 +31,7 @@ from mimik.solve.dense.layout import (
 PARENT = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
 TINY = 1e-9
 TORSO, UPPER, LOWER = (0, 1, 2, 3, 6, 9, 12, 13, 14, 16, 17), (9, 12, 13, 14, 16, 17), (0, 1, 2, 3)
+LEFT, RIGHT, MIDDLE = (1, 13, 16), (2, 14, 17), (0, 3, 6, 9, 12)
 _LIMBS: tuple[tuple[tuple[int, ...], int | None], ...] = (
     ((12,), None), ((13, 14), None), ((16, 17), 0), ((18, 19), None), ((1, 2), 2), ((4, 5), None), ((7, 8), None),
 )  # fmt: skip
@@ -137,16 +138,16 @@ def fill_torso(seen: Observed, body: Body) -> tuple[Tensor, Tensor]:
         t_pose.append(t_pose[PARENT[j]] + body.offsets[:, j])
     then, p, m = torch.stack(t_pose, dim=1), seen.positions, seen.seen.to(seen.positions.dtype)
 
-    def across(q: Tensor) -> Tensor:
-        hips = (m[:, 1] * m[:, 2])[:, None] * (q[:, 1] - q[:, 2])
-        shoulders = (m[:, 16] * m[:, 17])[:, None] * (q[:, 16] - q[:, 17])
-        collars = (m[:, 13] * m[:, 14])[:, None] * (q[:, 13] - q[:, 14])
-        return hips + shoulders + collars
-
     def centre(q: Tensor, joints: tuple[int, ...]) -> Tensor:
         k = constant(joints, q.device)
         w = m[:, k, None]
         return (w * q[:, k]).sum(1) / w.sum(1).clamp_min(1.0)
+
+    def across(q: Tensor) -> Tensor:
+        pairs = [(m[:, a] * m[:, a + 1])[:, None] for a in (1, 16, 13)]
+        both = sum(pair * (q[:, a] - q[:, a + 1]) for pair, a in zip(pairs, (1, 16, 13)))
+        sides = [torch.where((m[:, k].sum(1) > 0)[:, None], centre(q, k), centre(q, MIDDLE)) for k in (LEFT, RIGHT)]
+        return torch.where(sum(pairs) > 0, both, sides[0] - sides[1])
 
     def upward(q: Tensor) -> Tensor:
         return centre(q, UPPER) - centre(q, LOWER)
@@ -336,7 +337,7 @@ def temper(rotation: Tensor, landmarks_seen: Tensor) -> Tensor:
     """Draw leaves of rotations (B, 22, 3, 3) without landmarks (B, 22) towards their usual place on their parents."""
     device = rotation.device
     leaves, parents = constant(LEAVES, device), constant(tuple(PARENT[j] for j in LEAVES), device)
-    usual = roma.unitquat_to_rotmat(torch.tensor(USUAL_LEAVES, dtype=rotation.dtype, device=device))
+    usual = roma.unitquat_to_rotmat(unit(torch.tensor(USUAL_LEAVES, dtype=rotation.dtype, device=device)))
     base = rotation[:, parents] @ usual
     away = roma.rotmat_to_rotvec(base.transpose(-1, -2) @ rotation[:, leaves])
     trust = torch.tensor(LEAF_TRUST, dtype=rotation.dtype, device=device)[:, None]

@@ -30,16 +30,20 @@ from mimik.solve.dense.layout import (
 
 TINY = 1e-9
 WIDE_COLLARS = 0.04
+OPPOSITE = -0.9999
+"""Cosine below which two directions count as opposite."""
 _PARENT, _CHILD, _LANDMARK_JOINT = BODY_PARENTS.copy(), CHILD.copy(), LANDMARK_JOINT.copy()
 _AXES = HINGE_AXES.copy()
 _SWING = np.array(SWING_JOINTS)
 _STARTS = np.concatenate([[0], np.cumsum(FEATURE_PARTS)])
 _TORSO = np.array([0, 1, 2, 3, 6, 9, 12, 13, 14, 16, 17])
 _UPPER, _LOWER = np.array([9, 12, 13, 14, 16, 17]), np.array([0, 1, 2, 3])
+_LEFT, _RIGHT, _MIDDLE = np.array([1, 13, 16]), np.array([2, 14, 17]), np.array([0, 3, 6, 9, 12])
 _LIMBS = np.array([12, 13, 14, 16, 17, 18, 19, 1, 2, 4, 5, 7, 8])
 _HINGE_ROW = np.array([-1, -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, -1, -1])
 _LEAVES = np.array(LEAVES)
-_USUAL, _TRUST = np.array(USUAL_LEAVES), np.array(LEAF_TRUST)
+_USUAL = np.array(USUAL_LEAVES) / np.linalg.norm(USUAL_LEAVES, axis=1, keepdims=True)
+_TRUST = np.array(LEAF_TRUST)
 
 _jit = numba.njit(cache=True, error_model="numpy", fastmath=False)
 
@@ -84,11 +88,22 @@ def _back(m, a):
 
 
 @_jit
+def _across_from(x):
+    """Return some unit vector normal to the unit vector x."""
+    if abs(x[0]) <= abs(x[1]) and abs(x[0]) <= abs(x[2]):
+        return _unit((0.0, x[2], -x[1]))
+    if abs(x[1]) <= abs(x[2]):
+        return _unit((-x[2], 0.0, x[0]))
+    return _unit((x[1], -x[0], 0.0))
+
+
+@_jit
 def _square(a, b):
-    """Return a's direction, b made normal to it, and their product."""
-    x = _unit(a)
+    """Return a's direction, b made normal to it, and their product; anything square where a and b do not say."""
+    x = _unit(a) if _dot(a, a) > TINY * TINY else (0.0, 1.0, 0.0)
     d = _dot(x, b)
-    y = _unit((b[0] - d * x[0], b[1] - d * x[1], b[2] - d * x[2]))
+    rest = (b[0] - d * x[0], b[1] - d * x[1], b[2] - d * x[2])
+    y = _unit(rest) if _dot(rest, rest) > TINY * TINY else _across_from(x)
     return x, y, _cross(x, y)
 
 
@@ -104,19 +119,28 @@ def _triad(a, b, a_now, b_now, out):
 
 @_jit
 def _swing(m, bone, direction, out):
-    """Write m turned by the least rotation that lays `bone` along `direction`; m itself where either is zero."""
+    """Write m turned by the least rotation that lays `bone` along `direction`; m itself where either is zero.
+
+    Where they are opposite to within a degree, the half turn is taken about an axis that goes with m.
+    """
     if _dot(bone, bone) <= TINY * TINY or _dot(direction, direction) <= TINY * TINY:
         for i in range(3):
             for k in range(3):
                 out[i, k] = m[i, k]
         return
     u, w = _turn(m, _unit(bone)), _unit(direction)
-    a, c = _cross(u, w), _dot(u, w)
-    s = 1.0 / max(1.0 + c, 1e-4)
+    half = _dot(u, w) < OPPOSITE
+    axis = _turn(m, _across_from(_unit(bone))) if half else u
+    u = (-u[0], -u[1], -u[2]) if half else u
+    a = _cross(u, w)
+    s = 1.0 / (1.0 + _dot(u, w))
     n = _dot(a, a)
     # least = I + K + K K s, with K K = a a^T - |a|^2 I
     for k in range(3):
         col = (m[0, k], m[1, k], m[2, k])
+        if half:  # 2 axis axis^T - I
+            d = 2.0 * _dot(axis, col)
+            col = (d * axis[0] - col[0], d * axis[1] - col[1], d * axis[2] - col[2])
         t, d = _cross(a, col), _dot(a, col)
         for i in range(3):
             out[i, k] = col[i] + t[i] + s * (a[i] * d - n * col[i])
@@ -152,12 +176,19 @@ def _centre(q, joints, seen):
 
 @_jit
 def _across(q, seen):
+    """Return what points left: right to left of the pairs seen, or of what is seen of either side."""
     x = y = z = 0.0
+    paired = False
     for left, right in ((1, 2), (16, 17), (13, 14)):
         if seen[left] and seen[right]:
             d = _sub(q, left, right)
             x, y, z = x + d[0], y + d[1], z + d[2]
-    return x, y, z
+            paired = True
+    if paired:
+        return x, y, z
+    a = _centre(q, _LEFT if seen[1] or seen[13] or seen[16] else _MIDDLE, seen)
+    b = _centre(q, _RIGHT if seen[2] or seen[14] or seen[17] else _MIDDLE, seen)
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @_jit

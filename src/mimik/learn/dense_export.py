@@ -94,10 +94,10 @@ def figures_on_test(path: Path, poses: Path, *, rig_name: str = "humanoid", most
     return {**figures, **tables}
 
 
-def measure_solver(path: Path, D_world: Array, rig: Rig, **how: float) -> tuple[Array, float]:
-    """Return the local angle error by joint (22,) in degrees, and MPJPE in mm, of the solver on a built-in rig.
+def measure_solver(path: Path | None, D_world: Array, rig: Rig, **how: float) -> tuple[Array, float]:
+    """Return the local angle error by joint (22,) in degrees, and MPJPE in mm, of the solver on a rig with all roles.
 
-    `how` is one of `mimik.learn.dense_measure.CASES`.
+    `path` is an exported network, None for the packaged one; `how` is one of `mimik.learn.dense_measure.CASES`.
     """
     rng, joints = np.random.default_rng(1), [rig.roles[role] for role in BODY_ROLES]
     truth = role_rotations_to_rig(rig, D_world, np.zeros((len(D_world), 3)))

@@ -1,6 +1,6 @@
 """What the projected solver claims beside speed and accuracy: cores, start-up, optimality against random starts.
 
-    python benchmarks/projected_claims.py            # all; --only cores, start, optimum for one
+python benchmarks/projected_claims.py            # all; --only cores, start, optimum for one
 """
 
 import argparse
@@ -13,9 +13,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-
 from benchmarks.projected import data as experiment
 from benchmarks.projected.methods import Ours, Stand
+
 from mimik.rig.pose import LocalPose
 
 START = """
@@ -58,7 +58,9 @@ def cores(folder: Path, count: int) -> None:
             f"{count} problems, {threads} thread(s): {solution.seconds:.2f} s, "
             f"{solution.seconds / count * 1e6:.0f} us each, {100 * (worst > 0.01).mean():.2f} % off by more than 1 cm"
         )
-    print(f"two cores over one: {seconds[1] / seconds[2]:.2f}x (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+    print(
+        f"two cores over one: {seconds[1] / seconds[2]:.2f}x (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
+    )
 
 
 def start_up() -> None:
@@ -90,9 +92,10 @@ def optimum(folder: Path, starts: int, frames: int, outward: float) -> None:
             same.append(ours <= 1.01 * best + 1e-9)
             ratios.append((ours + 1e-9) / (best + 1e-9))
         print(
-            f"goals {'within reach' if reach == 0 else f'pushed {reach:.0%} outward'}, {len(targets)} frames: same or better "
-            f"than {starts} random starts in {100 * np.mean(same):.1f} %; projected gradient below 1e-4 in "
-            f"{100 * (np.array(slopes) < 1e-4).mean():.1f} %, largest {max(slopes):.1e}; objective over best: median {np.median(ratios):.4f}, worst {max(ratios):.3f}"
+            f"goals {'within reach' if reach == 0 else f'pushed {reach:.0%} outward'}, {len(targets)} frames: as "
+            f"good as or better than {starts} random starts in {100 * np.mean(same):.1f} %; projected gradient below 1e-4 in "
+            f"{100 * (np.array(slopes) < 1e-4).mean():.1f} %, largest {max(slopes):.1e}; "
+            f"objective over best: median {np.median(ratios):.4f}, worst {max(ratios):.3f}"
         )
 
 

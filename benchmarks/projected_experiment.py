@@ -19,11 +19,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np  # noqa: E402
-
 from benchmarks.projected import data as experiment  # noqa: E402
 from benchmarks.projected.baselines import baselines  # noqa: E402
 from benchmarks.projected.methods import Method, Stand, ours  # noqa: E402
 from benchmarks.projected.peers import peers  # noqa: E402
+
 from mimik.rig.pose import LocalPose  # noqa: E402
 from mimik.rotation import quat_inv, quat_mul, quat_to_rotvec  # noqa: E402
 
@@ -108,7 +108,9 @@ def table(out: Path) -> str:
     found = [json.loads(p.read_text(encoding="utf-8")) for p in sorted(out.glob("*.json"))]
     lines = []
     for case in dict.fromkeys(c for f in found for c in f["cases"]):
-        rows = sorted(((f["method"], f["cases"][case]) for f in found if case in f["cases"]), key=lambda r: r[1]["mean_cm"])
+        rows = sorted(
+            ((f["method"], f["cases"][case]) for f in found if case in f["cases"]), key=lambda r: r[1]["mean_cm"]
+        )
         best = np.min([r[1]["square_cm2"] for r in rows], axis=0)
         lines += ["", f"**{case}**", ""]
         lines.append(

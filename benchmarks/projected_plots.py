@@ -21,7 +21,10 @@ NAMES = {
     "stretching:1.0s": "stretching, every 1.0 s",
     "walk:30fps:0.1": "walk, goals 10 % out of reach",
 }
-QUANTITIES = {"frame_cm": ("mean effector error of a frame, cm", "error"), "frame_ms": ("CPU time of a frame, ms", "time")}
+QUANTITIES = {
+    "frame_cm": ("mean effector error of a frame, cm", "error"),
+    "frame_ms": ("CPU time of a frame, ms", "time"),
+}
 
 
 def draw(found: list[dict], key: str, label: str, out: Path) -> None:
@@ -32,7 +35,12 @@ def draw(found: list[dict], key: str, label: str, out: Path) -> None:
         rows = [(f["method"], np.maximum(f["cases"][case][key], 1e-6)) for f in found if case in f["cases"]]
         rows.sort(key=lambda r: float(np.median(r[1])), reverse=True)
         boxes = axis.boxplot(
-            [r[1] for r in rows], vert=False, patch_artist=True, whis=(1, 99), showfliers=False, medianprops={"color": "black"}
+            [r[1] for r in rows],
+            orientation="horizontal",
+            patch_artist=True,
+            whis=(1, 99),
+            showfliers=False,
+            medianprops={"color": "black"},
         )
         for box, row in zip(boxes["boxes"], rows, strict=True):
             ours = row[0].startswith("mimik") and "published" not in row[0]

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import least_squares, minimize
-
 from benchmarks.projected.data import Figure
 from benchmarks.projected.methods import Method, Ours, Stand
+from scipy.optimize import least_squares, minimize
+
 from mimik._types import Array
 from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
@@ -95,7 +95,12 @@ class Trf(OnModel):
         low, high = self.low - wide, self.high + wide
         inside = np.clip(values, low + 1e-10, high - 1e-10)
         answer = least_squares(
-            lambda v: self.linear(v)[1], inside, lambda v: self.linear(v)[2], bounds=(low, high), max_nfev=100, method="trf"
+            lambda v: self.linear(v)[1],
+            inside,
+            lambda v: self.linear(v)[2],
+            bounds=(low, high),
+            max_nfev=100,
+            method="trf",
         )
         return np.asarray(answer.x)
 

@@ -1,8 +1,8 @@
 """The paper's experiment on real motion: one figure of 72 degrees of freedom, its limits, clips, goals that can be met.
 
 The figure is the CMU one: three hinges a joint, in the order whose middle angle stays furthest from its gimbal pose; a
-root that slides and turns freely; the forearms' twist joints taken into the hands. Limits run from the 5th to the 95th percentile over 125 training clips, widened to
-contain the test clips. Goals are points of the motion itself.
+root that slides and turns freely; the forearms' twist joints taken into the hands. Limits run from the 5th to the 95th
+percentile over 125 training clips, widened to contain the test clips. Goals are points of the motion itself.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mimik import Skeleton
-from mimik._types import Array
+from mimik._types import Array, IntArray
 from mimik.rig.limits import JointRange, Limits
 from mimik.rig.rig import Rig
 from mimik.rotation import identity_quat, quat_mul, quat_to_euler, rotvec_to_quat
@@ -20,9 +20,10 @@ from mimik.solve.projected.model import Model, build_model
 
 DROPPED = ("LeftForeArmTwist", "RightForeArmTwist")
 EFFECTORS = ("LeftHand", "RightHand", "LeftFoot", "RightFoot", "Hips", "Head")
-CLIPS = {"walk": "12_01", "acrobatics": "85_14", "stretching": "141_16"}
+CLIPS = {"walk": "12_01", "acrobatics": "85_14", "stretching": "28_15"}
 ROLES = {
-    "pelvis": "Hips", "spine1": "SpineBase", "spine2": "SpineMid", "spine3": "SpineTop", "neck": "NeckBase", "head": "Head",
+    "pelvis": "Hips", "spine1": "SpineBase", "spine2": "SpineMid", "spine3": "SpineTop", "neck": "NeckBase",
+    "head": "Head",
     **{f"{s}_{r}": f"{S}{n}" for s, S in (("left", "Left"), ("right", "Right")) for r, n in {
         "hip": "UpLeg", "knee": "Leg", "ankle": "Foot", "foot": "ToeBase", "collar": "Shoulder", "shoulder": "Arm",
         "elbow": "ForeArm", "wrist": "Hand"}.items()},
@@ -57,7 +58,7 @@ def subject_file(subject: str, folder: Path) -> Path:
 
 def load_motion(clip: str, folder: Path) -> Motion:
     """Read one clip ("85_14") at 60 frames a second on the reduced figure."""
-    with np.load(subject_file(clip.split("_")[0], folder), allow_pickle=False) as d:
+    with np.load(subject_file(clip.split("_", maxsplit=1)[0], folder), allow_pickle=False) as d:
         names = [str(n) for n in d["names"]]
         clips = [str(n) for n in d["clip_names"]]
         bounds = [*d["clip_starts"].tolist(), len(d["root_delta"])]
@@ -68,7 +69,9 @@ def load_motion(clip: str, folder: Path) -> Motion:
     return _reduce(clip, names, parents, offsets, tips, rotvec_to_quat(rotvec), root)
 
 
-def _reduce(clip, names, parents, offsets, tips, rotations, root) -> Motion:
+def _reduce(
+    clip: str, names: list[str], parents: IntArray, offsets: Array, tips: Array, rotations: Array, root: Array
+) -> Motion:
     offsets = np.array(offsets, dtype=float)
     for dropped in DROPPED:
         j = names.index(dropped)

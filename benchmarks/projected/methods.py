@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
 from benchmarks.projected.data import EFFECTORS, Figure, effector_joints
+
 from mimik._types import Array
 from mimik.goals.targets import Position
 from mimik.rig.limits import JointRange, Limits
@@ -58,7 +58,9 @@ class Ours(Method):
     def __init__(self, rig: Rig, figure: Figure, name: str = "mimik", **options: object) -> None:
         super().__init__(rig, figure)
         self.name = name
-        ranges = {n: JointRange.euler(figure.orders[j], figure.low[j], figure.high[j]) for j, n in enumerate(rig.names[1:])}
+        ranges = {
+            n: JointRange.euler(figure.orders[j], figure.low[j], figure.high[j]) for j, n in enumerate(rig.names[1:])
+        }
         at = rig.tpose().positions()
         goals = [Position(n, at[j]) for n, j in zip(EFFECTORS, self.joints, strict=True)]
         self.solver = Solver(rig, goals, limits=Limits(ranges), **options)  # type: ignore[arg-type]

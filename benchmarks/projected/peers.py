@@ -1,7 +1,7 @@
 """Peers, each an optional install: Pinocchio, mink (MuJoCo), pink, placo. Blender stands in `blender.py`.
 
-Every loop stops as soon as the worst effector is within a tenth of a millimetre (Pinocchio: a millimetre, for its speed),
-or after 100 iterations.
+Every loop stops as soon as the worst effector is within a tenth of a millimetre (Pinocchio: a millimetre, for its
+speed), or after 100 iterations.
 """
 
 import importlib.util
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from benchmarks.projected.data import EFFECTORS, Figure
 from benchmarks.projected.methods import Method, Stand
 from benchmarks.projected.robots import hinge_names, limits, mjcf, urdf
+
 from mimik._types import Array
 from mimik.rig.rig import Rig
 
@@ -40,9 +40,7 @@ class Pinocchio(Method):
         self.at = np.array(order)
         self.low_q, self.high_q = np.full(self.model.nq, -np.inf), np.full(self.model.nq, np.inf)
         self.low_q[self.at], self.high_q[self.at] = self.low, self.high
-        self.ids = [
-            self.model.getJointId("root_joint" if n == "Hips" else f"{n}_2_hinge") for n in EFFECTORS
-        ]
+        self.ids = [self.model.getJointId("root_joint" if n == "Hips" else f"{n}_2_hinge") for n in EFFECTORS]
         self.q = pin.neutral(self.model)
 
     def reset(self, stand: Stand) -> None:

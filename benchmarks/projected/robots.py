@@ -1,8 +1,8 @@
 """The figure as URDF and MJCF, for the robotics peers: one body a hinge, a free root, the same limits."""
 
 import numpy as np
-
 from benchmarks.projected.data import Figure
+
 from mimik._types import Array
 from mimik.rig.rig import Rig
 
@@ -67,7 +67,4 @@ def mjcf(rig: Rig, figure: Figure) -> str:
             f"{joints}{inside}</body>"
         )
 
-    return (
-        '<mujoco><compiler angle="radian"/><option gravity="0 0 0"/>'
-        f"<worldbody>{body(0)}</worldbody></mujoco>"
-    )
+    return f'<mujoco><compiler angle="radian"/><option gravity="0 0 0"/><worldbody>{body(0)}</worldbody></mujoco>'

@@ -204,7 +204,8 @@ class LookAt(Goal):
 class Pole(Goal):
     """Turn a limb so that its middle joint points to a pole: `Pole("left_elbow", (x, y, z))`, metres.
 
-    The limb runs from the joint's parent to its child on the way to the limb's end. A straight limb satisfies every pole.
+    The limb runs from the joint's parent to its child on the way to the limb's end. A straight limb satisfies every
+    pole.
     """
 
     joint: str
@@ -311,7 +312,7 @@ class CentreOfMass(Goal):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearPose(Goal):
-    """Stay near a pose, joint value by joint value; `joints` limits it to some. Weak by nature: give it a low weight."""
+    """Stay near a pose, joint value by joint value; `joints` limits it to some. Weak by nature: weigh it low."""
 
     pose: LocalPose
     joints: tuple[str, ...] | None = None

@@ -19,7 +19,8 @@ from mimik.rig.roles import BODY_MIRROR, BODY_PARENTS, BODY_ROLES
 from mimik.solve.projected.natural_features import PAIRS, SIX
 
 CMU = {
-    "pelvis": "Hips", "spine1": "SpineBase", "spine2": "SpineMid", "spine3": "SpineTop", "neck": "NeckBase", "head": "Head",
+    "pelvis": "Hips", "spine1": "SpineBase", "spine2": "SpineMid", "spine3": "SpineTop", "neck": "NeckBase",
+    "head": "Head",
     **{f"{s}_{r}": f"{S}{n}" for s, S in (("left", "Left"), ("right", "Right")) for r, n in {
         "hip": "UpLeg", "knee": "Leg", "ankle": "Foot", "foot": "ToeBase", "collar": "Shoulder", "shoulder": "Arm",
         "elbow": "ForeArm", "wrist": "Hand"}.items()},
@@ -118,7 +119,9 @@ def canonical(points: Tensor, known: Tensor, noise: Tensor) -> tuple[Tensor, Ten
         across = across + both * (points[:, left] - points[:, right])[:, [0, 2]]
     angle = torch.atan2(-across[:, 1], across[:, 0]) + noise
     c, s, zero, one = torch.cos(angle), torch.sin(angle), torch.zeros(len(points)), torch.ones(len(points))
-    turn = torch.stack([torch.stack([c, zero, s], -1), torch.stack([zero, one, zero], -1), torch.stack([-s, zero, c], -1)], 1)
+    turn = torch.stack(
+        [torch.stack([c, zero, s], -1), torch.stack([zero, one, zero], -1), torch.stack([-s, zero, c], -1)], 1
+    )
     return turn, (points - centre) * weight
 
 
@@ -129,7 +132,9 @@ def make_network(width: int) -> nn.Sequential:
     )
 
 
-def batch_loss(net: nn.Module, q: Tensor, offsets: Tensor, gen: torch.Generator, augment: bool) -> tuple[Tensor, Tensor]:
+def batch_loss(
+    net: nn.Module, q: Tensor, offsets: Tensor, gen: torch.Generator, augment: bool
+) -> tuple[Tensor, Tensor]:
     """Loss and mean joint position error in centimetres for a body of standard height."""
     if augment:
         offsets = vary_bodies(offsets, gen)
@@ -173,7 +178,10 @@ def train(folder: Path, out: Path, *, steps: int, width: int, batch: int, seed: 
         if step % 500 == 499 or step == steps - 1:
             with torch.no_grad():
                 error = float(batch_loss(net, vq, voffsets, gen, False)[1])
-            print(f"step {step + 1} loss {loss.item():.4f} validation {error:.2f} cm {time.time() - began:.0f} s", flush=True)
+            print(
+                f"step {step + 1} loss {loss.item():.4f} validation {error:.2f} cm {time.time() - began:.0f} s",
+                flush=True,
+            )
             save(net, out, width=width, steps=steps, batch=batch, seed=seed, validation_cm=error, frames=len(q))
 
 

@@ -16,9 +16,9 @@ from mimik.errors import RigError, one_of
 from mimik.rotation import quat_normalize
 
 JointKind = Literal["ball", "hinge", "universal", "euler", "slide", "fixed", "free"]
-"""ball: swing over two axes, then twist about the third, no gimbal trouble inside a half turn of swing. hinge: one axis.
-universal: two. euler: three in turn, as in the published method (z, y, z) or any other order. slide: metres along one
-to three axes. fixed: no values. free: a ball without limits."""
+"""ball: swing over two axes, then twist about the third, no gimbal trouble inside a half turn of swing. hinge: one
+axis. universal: two. euler: three in turn, as in the published method (z, y, z) or any other order. slide: metres along
+one to three axes. fixed: no values. free: a ball without limits."""
 
 JOINT_KINDS: tuple[JointKind, ...] = ("ball", "hinge", "universal", "euler", "slide", "fixed", "free")
 _VALUES = {

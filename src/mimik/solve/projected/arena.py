@@ -138,8 +138,9 @@ def work_views(sizes, ints, floats, i, f):
     moment, f = table(floats, f, joints, 3)
     mats, f = stack(floats, f, 6, 3, 3)
     return Workspace(
-        q, p, axis, point, residual, shift, by_point, by_turn, column, rows, force, lever, gradient, hessian, bend, factor,
-        right, delta, low, high, trial, trial_base, old, old_base, best, best_base, best_residual, mass, moment, mats, held,
+        q, p, axis, point, residual, shift, by_point, by_turn, column, rows, force, lever, gradient, hessian, bend,
+        factor, right, delta, low, high, trial, trial_base, old, old_base, best, best_base, best_residual, mass, moment,
+        mats, held,
     )  # fmt: skip
 
 

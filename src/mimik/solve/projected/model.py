@@ -99,7 +99,7 @@ def _default_range(rig: Rig, joint: int, ball: BallKind, root: str) -> JointRang
 
 
 def bone_direction(rig: Rig, joint: int) -> Array:
-    """Return the unit direction of a joint's bone in its own frame: to its children, or its tip; Y where all is zero."""
+    """Return the unit direction of a joint's bone in its own frame: to children or tip; Y where all is zero."""
     children = rig.skeleton.children(joint)
     toward = rig.offsets[children].mean(axis=0) if children else np.nan_to_num(rig.skeleton.tips[joint])
     length = float(np.linalg.norm(toward))

@@ -218,7 +218,15 @@ class Solver:
         residual, jacobian, gradient = np.zeros((goals, 3)), np.zeros((goals, 3, count)), np.zeros(count)
         arena, frames = self._arena, self.state.base if base is None else base
         value = goal_derivatives(
-            arena.sizes, arena.ints, arena.floats, self._settings, np.array(values), frames, residual, jacobian, gradient
+            arena.sizes,
+            arena.ints,
+            arena.floats,
+            self._settings,
+            np.array(values),
+            frames,
+            residual,
+            jacobian,
+            gradient,
         )
         return float(value), residual, jacobian, gradient
 

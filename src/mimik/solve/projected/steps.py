@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, REACHED, STALLED, STATIONARY
+from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, POSITION, REACHED, STALLED, STATIONARY
 from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
 
 STUCK = 1e-3
@@ -17,6 +17,9 @@ STUCK = 1e-3
 
 JUMP = 0.2
 """Metres (radians) the goals may move at once before a figure out of their reach looks for other ways to stand."""
+
+FRAME_MOVE = 0.08
+"""Metres a goal may move in a frame at the plain pull; farther moves let the natural pose come sooner."""
 
 FAST_FRAME = 0.5
 """Radians (metres) of change in one frame that count as a jump."""
@@ -46,7 +49,7 @@ def step_room(m, theta, w):
 
 @kernel
 def factorise(g, w, scale, damping, curved):
-    """Cholesky factor from the tips to the root, rows kept along paths so that nothing fills in; False if indefinite."""
+    """Cholesky factor from tips to root, rows kept along paths so that nothing fills in; False if indefinite."""
     depth, path, hessian, bend, factor, held = g.depth, g.path, w.hessian, w.bend, w.factor, w.held
     for k in range(depth.shape[0]):
         d = depth[k]
@@ -217,8 +220,8 @@ def worst_goal(g, w):
 def minimise(m, g, s, theta, base, w):
     """Projected Newton with a trust region, from theta and base, in place.
 
-    Returns the end's code, iterations, objective, projected gradient norm, worst goal, worst goal at first. `evaluate` and `box_step` have
-    one place each where they are called: compiling them in twice would double the compile time.
+    Returns the end's code, iterations, objective, projected gradient norm, worst goal, worst goal at first. `evaluate`
+    and `box_step` have one place each where they are called: compiling them in twice would double the compile time.
     """
     w.trial[:] = theta
     w.trial_base[:] = base
@@ -274,21 +277,33 @@ def minimise(m, g, s, theta, base, w):
 
 
 @kernel
-def start_values(m, ease, s, natural, natural_base, theta, base, speed):
+def start_values(m, ease, pull, momentum, natural, natural_base, theta, base, speed):
     """Move the start on by a share of the last frame's change (N,) and a share of the way to the natural pose."""
     for j in range(m.parents.shape[0]):
         first, last = m.first[j], m.first[j] + m.value_count[j]
         free = last - 3 if m.kind[j] == FREE else last
         for k in range(first, free):
-            pull = 0.0 if m.slides[k] else s.pull * ease[k] * (natural[k] - theta[k])
-            theta[k] += s.momentum * speed[k] + pull
+            toward = 0.0 if m.slides[k] else min(1.0, pull * ease[k]) * (natural[k] - theta[k])
+            theta[k] += momentum * speed[k] + toward
         if m.kind[j] == FREE:
             x, y, z = _turn_between(base[j], natural_base[j])
-            x, y, z = s.pull * x + s.momentum * speed[free], s.pull * y + s.momentum * speed[free + 1], s.pull * z
-            ex, ey, ez, ew = exp_quat(x, y, z + s.momentum * speed[free + 2])
+            x, y, z = pull * x + momentum * speed[free], pull * y + momentum * speed[free + 1], pull * z
+            ex, ey, ez, ew = exp_quat(x, y, z + momentum * speed[free + 2])
             a = base[j]
             a[0], a[1], a[2], a[3] = quat_mul(a[0], a[1], a[2], a[3], ex, ey, ez, ew)
         limit_joint(m, j, theta)
+
+
+@kernel
+def _goal_move(g, w):
+    """How far the position goals have moved off the points that were brought to them, metres."""
+    largest = 0.0
+    for i in range(g.kind.shape[0]):
+        if g.kind[i] == POSITION:
+            x, y = g.target[i, 0] - w.point[i, 0, 0], g.target[i, 1] - w.point[i, 0, 1]
+            z = g.target[i, 2] - w.point[i, 0, 2]
+            largest = max(largest, math.sqrt(x * x + y * y + z * z))
+    return largest
 
 
 @kernel
@@ -343,13 +358,16 @@ def solve_frame(m, g, s, theta, base, speed, natural, natural_base, last_worst, 
 
     Pinned goals come first: their multipliers grow until they are met or cannot be (method of multipliers). last_worst
     is the worst goal of the frame before: while goals stay out of reach the figure starts where it stands; while they
-    also move little, one other start is tried every third tick and taken only when a tenth better.
+    also move little, one other start is tried every other tick and taken only when clearly better.
     Returns the end's code, iterations, objective, projected gradient norm, worst goal; residuals in w.best_residual.
     """
     w.old[:] = theta
     w.old_base[:] = base
+    if tick == 0:  # a first frame knows nothing of the one before
+        evaluate(m, g, s, theta, base, w)
     if last_worst < STUCK:
-        start_values(m, g.ease, s, natural, natural_base, theta, base, speed)
+        pull = min(1.0, s.pull * max(1.0, _goal_move(g, w) / FRAME_MOVE))
+        start_values(m, g.ease, pull, s.momentum, natural, natural_base, theta, base, speed)
     pinned, best_f, best_end, best_slope, best_worst, steps, again = False, np.inf, STALLED, 0.0, 0.0, 0, 0
     moved, starts, first_seed, margin = 0.0, s.restarts, 0, 0.995
     for i in range(g.kind.shape[0]):
@@ -381,7 +399,7 @@ def solve_frame(m, g, s, theta, base, speed, natural, natural_base, last_worst, 
         if best_worst < STUCK or again >= 4:
             break
         if n == 0 and worst < 1.3 * last_worst + STUCK and moved < last_worst + JUMP:
-            starts, first_seed, margin = min(1 if tick % 3 == 0 else 0, starts), tick // 3 % 12, 0.9
+            starts, first_seed, margin = min(1 if tick % 2 == 0 else 0, starts), tick // 2 % 12, 0.93
         n += 1
     theta[:] = w.best
     base[:] = w.best_base

@@ -172,11 +172,11 @@ def test_markup_in_names_is_no_markup(capsys, tmp_path):
     assert code == 1 and "[bold]x[/].bvh" in err
 
 
-def test_demo_writes_three_rigs_and_pictures(capsys, tmp_path):
+def test_demo_solves_a_take_and_draws_it(capsys, tmp_path):
     code, out, _ = run(capsys, "demo", "-o", tmp_path / "demo", "--seconds", "0.3")
     assert code == 0
     names = {p.name for p in (tmp_path / "demo").iterdir()}
-    assert {"ue5.glb", "vrm.vrma", "humanoid.bvh", "strip.png", "rigs.gif"} <= names
+    assert {"take.trc", "take.bvh", "mixamo.glb", "vrm.vrma", "strip.png", "rigs.gif"} == names
     assert all(str(tmp_path / "demo" / name) in out for name in names)
 
 
@@ -195,7 +195,7 @@ def test_control_c_leaves_nothing_half_written(tmp_path):
     command = [sys.executable, "-c", "from mimik.cli.main import main; main()", "demo", "-o", str(tmp_path / "demo")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     limit = time.monotonic() + 60
-    while not (tmp_path / "demo" / "ue5.glb").exists() and time.monotonic() < limit and process.poll() is None:
+    while not (tmp_path / "demo" / "take.bvh").exists() and time.monotonic() < limit and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

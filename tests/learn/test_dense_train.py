@@ -12,10 +12,20 @@ onnx = pytest.importorskip("onnx")
 from mimik.cli.main import app  # noqa: E402
 from mimik.errors import FileError, OptionError  # noqa: E402
 from mimik.learn.data import store_rotvecs  # noqa: E402
-from mimik.learn.dense_data import Poses, training_bodies  # noqa: E402
-from mimik.learn.dense_measure import CASES, validate  # noqa: E402
+from mimik.learn.dense_batches import Spoiling  # noqa: E402
+from mimik.learn.dense_data import Pool, Poses, training_bodies  # noqa: E402
+from mimik.learn.dense_measure import CASES, loss_of, validate  # noqa: E402
 from mimik.learn.dense_network import DenseNetwork  # noqa: E402
-from mimik.learn.dense_train import DenseConfig, DenseState, finished, learning_rate, load_dense, train_dense  # noqa: E402
+from mimik.learn.dense_train import (  # noqa: E402
+    DenseConfig,
+    DenseState,
+    _learner,
+    finished,
+    fit,
+    learning_rate,
+    load_dense,
+    train_dense,
+)
 from mimik.learn.pack import write_pack  # noqa: E402
 from mimik.learn.store import MotionStore, import_motion  # noqa: E402
 from mimik.learn.train_ikgat import TrainingPoses, open_poses  # noqa: E402
@@ -67,10 +77,18 @@ def test_a_run_leaves_network_curve_and_what_was_asked(run):
     assert describe["data"]["frames"] == {"train": 300, "val": 60}
 
 
-def test_training_lowers_the_loss(poses, tmp_path):
-    config = replace(SMALL, minutes=0.06, rate=1e-2, validate_seconds=1.0, passes=4)
-    _, state = train_dense(poses, tmp_path / "run", config=config, device="cpu")
-    assert state.curve[-1]["loss"] < state.curve[0]["loss"]
+def test_fitting_lowers_the_loss_and_the_average_follows(poses):
+    torch.manual_seed(0)
+    config = replace(SMALL, minutes=1.0, rate=0.1)
+    learner, state = _learner(config, None, CPU), DenseState()
+    train = Poses(poses.rotvecs["train"], poses.people["train"], CPU)
+    samples = Pool(train, training_bodies(16, 0, CPU), Spoiling(), config.pool).refresh()
+    before = float(loss_of(learner.averaged, samples, 0.25))
+    for _ in range(60):
+        fit(learner, samples, state, config)
+    assert state.step == 120
+    assert float(loss_of(learner.network.eval(), samples, 0.25)) < 0.9 * before
+    assert float(loss_of(learner.averaged, samples, 0.25)) < 0.95 * before
 
 
 def test_a_run_goes_on_where_it_stood_and_is_not_overwritten(poses, run):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mimik._types import Array, IntArray
 from mimik.errors import FileError, OptionError
@@ -158,6 +157,8 @@ def _link(tracks: list[_Track], here: list[_Sight]) -> list[_Track]:
             apart = np.nanmedian(np.linalg.norm(now[:, None] - before, axis=3), axis=2) / size
         near = apart < np.minimum(0.5 * absent, 2.0)
         cost[near] = apart[near]
+    from scipy.optimize import linear_sum_assignment  # 20 MB, wanted only where people are told apart
+
     linked = {int(i): int(k) for i, k in zip(*linear_sum_assignment(cost)) if cost[i, k] < far}
     for i, k in linked.items():
         tracks[k].append(here[i])

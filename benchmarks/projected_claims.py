@@ -93,8 +93,9 @@ def optimum(folder: Path, starts: int, frames: int, outward: float) -> None:
             ratios.append((ours + 1e-9) / (best + 1e-9))
         print(
             f"goals {'within reach' if reach == 0 else f'pushed {reach:.0%} outward'}, {len(targets)} frames: as "
-            f"good as or better than {starts} random starts in {100 * np.mean(same):.1f} %; projected gradient below 1e-4 in "
-            f"{100 * (np.array(slopes) < 1e-4).mean():.1f} %, largest {max(slopes):.1e}; "
+            f"good as or better than {starts} random starts in {100 * np.mean(same):.1f} %; "
+            f"projected gradient below 1e-4 in {100 * (np.array(slopes) < 1e-4).mean():.1f} %, "
+            f"largest {max(slopes):.1e}; "
             f"objective over best: median {np.median(ratios):.4f}, worst {max(ratios):.3f}"
         )
 

@@ -18,6 +18,7 @@ ORDER = (
 COMPOSING = ("takes", "takes_report")
 ALLOWED = {
     ("motion/clip.py", "io"),  # Clip.save, loaded when it is called
+    ("solve/__init__.py", "api"),  # mimik.solve(...), the public call that shares the folder's name
 }
 HOMES = {"torch": "learn", "roma": "learn", "onnx": "learn", "matplotlib": "learn", "viser": "studio"}
 HEAVY = ("scipy", "numba", "onnxruntime", "pygltflib", "ezc3d", "torch", "viser", "typer", "rich", "PIL")

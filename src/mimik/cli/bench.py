@@ -59,10 +59,9 @@ def _checked(chosen: list[str], rest: list[str]) -> list[str]:
 
 
 def _script(name: str) -> Path:
-    import mimik
     from mimik.errors import FileError
 
-    script = Path(mimik.__file__).resolve().parents[2] / "benchmarks" / BENCHMARKS[name]
+    script = Path(__file__).resolve().parents[3] / "benchmarks" / BENCHMARKS[name]
     if not script.is_file():
         raise FileError(
             script,

@@ -1,6 +1,6 @@
 """Forward kinematics and its inverse: a compiled kernel each, with a readable twin.
 
-    R_world[j] = R_world[parent] R_local[j]        p[j] = p[parent] + R_world[parent] offset[j]
+R_world[j] = R_world[parent] R_local[j]        p[j] = p[parent] + R_world[parent] offset[j]
 """
 
 import numba

@@ -12,22 +12,23 @@ from typing import Literal
 
 import numpy as np
 
-from mimik._types import Array
+from mimik._types import Array, BoolArray
 from mimik.errors import GoalError, OptionError, one_of
 from mimik.goals.keypoints import Keypoints
 from mimik.goals.layouts import LANDMARKS as LAYOUT_LANDMARKS
 from mimik.goals.layouts import Layout, RolePoints, recognise
+from mimik.goals.person import person_rig
 from mimik.goals.proportions import BoneFit, fit_bone_lengths
 from mimik.goals.repair import RepairReport, repair
 from mimik.motion.clip import Clip
-from mimik.motion.contacts import clip_contacts
-from mimik.motion.foot_lock import lock_feet, raise_toes
+from mimik.motion.contacts import clip_contacts, standing_heights
+from mimik.motion.foot_lock import lock_feet, raise_hands
 from mimik.motion.retarget import retarget
 from mimik.motion.smooth import smooth_values
+from mimik.motion.straight_limbs import steady_straight_limbs
 from mimik.motion.twist import continuous_twist
-from mimik.rig.proportions import bone_lengths, parent_role, with_bone_lengths
 from mimik.rig.rig import Rig
-from mimik.rig.roles import BODY_PARENTS, BODY_ROLES, PARENT_ROLE
+from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
 from mimik.solve.dense.body import LANDMARKS
 from mimik.solve.dense.solver import DenseSolver
 from mimik.solve.solution import Solution
@@ -46,11 +47,14 @@ SMOOTH_HZ = 6.5
 NEAR_NOISE = 0.02
 """Noise in metres of a joint centre that a layout only comes near to."""
 
-_SAME_LENGTH = 0.005  # relative difference of bones below which the rig has the person's proportions
-_BENT_LENGTH = 0.1  # the same where further joints between two roles bend
-_SHORT = 1e-3  # metres; a bone below has no length to fit
+MOST_NOISE_WITHOUT_SPINE = 0.010
+"""Noise in metres told to the network at most where neither spine nor collars are seen: chests turn over beyond it."""
+
 _INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames are no motion but single poses
 _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
+_CHEST = [BODY_ROLES.index(role) for role in ("spine1", "spine2", "spine3", "left_collar", "right_collar")]
+_HAND = ("index_knuckle", "middle_knuckle", "pinky_knuckle", "thumb_knuckle")
+_FOOT = ("heel", "big_toe", "small_toe")
 _ANKLES = [BODY_ROLES.index("left_ankle"), BODY_ROLES.index("right_ankle")]
 _PAIRS = [(i, BODY_ROLES.index("right" + r[4:])) for i, r in enumerate(BODY_ROLES) if r.startswith("left")]
 
@@ -116,18 +120,26 @@ def solve_take(
     exact = points.trust >= 1.0 if (points.trust >= 1.0).any() else points.trust > 0.0
     fit = fit_bone_lengths(points.positions, points.confidence * exact)
     noise = _noise(fit, points.positions) if options.noise is None else options.noise
-    person = _person_rig(rig, fit, noise)
+    person = person_rig(rig, points, fit, noise)
     points, cutoff = _smoothed(points, take.fps, noise, options, moving)
-    told = noise if cutoff is None else noise * min(1.0, (2.0 * cutoff / take.fps) ** 0.5)
+    told = (
+        noise
+        if cutoff is None
+        else _noise_left(noise, cutoff, take.fps, points, exact, given=options.noise is not None)
+    )
     tell("solving")
     solution = _solve(points, person, _joint_noise(points, told), options.method)
     clip = Clip(person, solution.poses.rotations, solution.poses.root, take.fps, name="take", solution=solution)
     twisted = 0
+    if moving and options.method == "dense" and noise > NOISY:
+        clip = steady_straight_limbs(clip, told, known_ends=_known_ends(points))
     if moving and options.method == "dense":
         clip, twisted = continuous_twist(clip)
     tell("carrying to the rig")
     rough = noise > NOISY or bool((points.trust[_ANKLES] < 1.0).any())
     clip = _on_rig(clip, rig, options, noisy=rough and moving)
+    if options.hold_feet is not False and moving and options.method == "dense":
+        clip = _hands_above_floor(clip, points)
     solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
     clip = replace(clip, solution=solution, name=take.layout or "take")
     report = make_report(take, clip, points, fit, repaired, noise=noise, cutoff=cutoff, twisted=twisted, moving=moving)
@@ -162,33 +174,6 @@ def _noise(fit: BoneFit, positions: Array) -> float:
     return float(np.sqrt(np.mean(known**2)) / 2.0) if len(known) >= 3 else 0.0
 
 
-def _person_rig(rig: Rig, fit: BoneFit, noise: float) -> Rig:
-    """Return the rig with the person's bones; the rig itself where they are alike as far as the take can tell."""
-    now = bone_lengths(rig)
-    rows = {role: i for i, role in enumerate(BODY_ROLES) if np.isfinite(fit.lengths[i])}
-    rows = {r: i for r, i in rows.items() if now.get(r, 0.0) > _SHORT and _has_own_parent(rig, r)}
-    if not rows:
-        return rig
-    known = np.array(list(rows.values()))
-    own = np.array([now[role] for role in rows])
-    stiff = np.array([rig.parents[rig.roles[r]] == rig.roles.get(parent_role(rig, r) or "") for r in rows])
-    doubt = np.where(stiff, _SAME_LENGTH, _BENT_LENGTH) * own + 3.0 * noise / np.sqrt(
-        np.clip(fit.frames[known], 1.0, 100.0)
-    )
-    if (np.abs(fit.left_right[known] - own) < doubt).all():
-        return rig
-    ratios = fit.lengths[known] / own
-    usual = float(np.median(ratios))
-    wanted = {role: now[role] * usual for role in now if role in BODY_ROLES and now[role] > _SHORT}
-    wanted |= {role: now[role] * float(np.clip(q, 0.4 * usual, 2.5 * usual)) for role, q in zip(rows, ratios)}
-    return with_bone_lengths(rig, wanted)
-
-
-def _has_own_parent(rig: Rig, role: str) -> bool:
-    """Say whether the rig has the joint above `role`, so that a length from it is the length of one bone."""
-    return parent_role(rig, role) == PARENT_ROLE[role]
-
-
 def _smoothed(
     points: RolePoints, fps: float, noise: float, options: TakeOptions, moving: bool
 ) -> tuple[RolePoints, float | None]:
@@ -209,11 +194,37 @@ def _smoothed(
     return replace(points, positions=clean(points.positions), landmarks=clean(points.landmarks)), cutoff
 
 
+def _noise_left(noise: float, cutoff: float, fps: float, points: RolePoints, exact: BoolArray, *, given: bool) -> float:
+    """Return the noise in metres that smoothing leaves: trackers' errors last, and show in bones that change length."""
+    white = noise * min(1.0, (2.0 * cutoff / fps) ** 0.5)
+    found = fit_bone_lengths(points.positions, points.confidence * exact).noise
+    return white if given or not np.isfinite(found) else float(np.clip(found, white, noise))
+
+
+def _hands_above_floor(clip: Clip, points: RolePoints) -> Clip:
+    """Bend hands nobody saw up from below the floor, where there is one."""
+    contacts = clip_contacts(clip)
+    return raise_hands(clip, contacts.floor, _known_ends(points)) if contacts.foot.any() else clip
+
+
+def _known_ends(points: RolePoints) -> dict[str, BoolArray]:
+    """Return for wrists and ankles the frames (T,) in which more of the hand or foot is seen."""
+    ends = {}
+    for side in ("left", "right"):
+        foot: BoolArray = np.isfinite(points.positions[:, BODY_ROLES.index(f"{side}_foot"), 0])
+        for end, parts in (("wrist", _HAND), ("ankle", _FOOT)):
+            rows = [LAYOUT_LANDMARKS.index(f"{side}_{part}") for part in parts]
+            seen = np.asarray(np.isfinite(points.landmarks[:, rows, 0]).any(axis=1))
+            ends[f"{side}_{end}"] = seen | foot if end == "ankle" else seen
+    return ends
+
+
 def _joint_noise(points: RolePoints, noise: float) -> Array:
     """Return the noise (T, 22) in metres of each joint: doubtful and only near points count as noisier."""
     doubt = 0.03 * (1.0 - np.clip(points.confidence, 0.0, 1.0))
     near = np.where((points.trust > 0.0) & (points.trust < 1.0), NEAR_NOISE, 0.0)
-    return np.asarray(np.sqrt(noise**2 + doubt**2 + near**2))
+    told = np.sqrt(noise**2 + doubt**2 + near**2)
+    return np.asarray(told if points.trust[_CHEST].any() else np.minimum(told, MOST_NOISE_WITHOUT_SPINE))
 
 
 def _solve(points: RolePoints, rig: Rig, noise: Array, method: Method) -> Solution:
@@ -239,5 +250,5 @@ def _on_rig(clip: Clip, rig: Rig, options: TakeOptions, *, noisy: bool) -> Clip:
         return retarget(clip, rig, keep_feet=hold is not False)[0]
     if (noisy if hold is None else hold) and clip.frame_count > 3:
         contacts = clip_contacts(clip)
-        return raise_toes(lock_feet(clip, contacts), contacts.floor)
+        return lock_feet(clip, contacts, level=True, heights=standing_heights(clip, contacts))
     return clip

@@ -3,7 +3,7 @@ import time
 import numpy as np
 import pytest
 from tests.builders import SEED
-from tests.takes import role_walk, walk_take
+from tests.takes import layout_walk, role_walk, walk_take
 
 from mimik.errors import GoalError
 from mimik.goals.keypoints import Keypoints
@@ -228,3 +228,22 @@ def test_confidence_weighs():
 def test_wrong_shapes_are_refused():
     with pytest.raises(GoalError, match="22"):
         fit_bone_lengths(np.zeros((3, 5, 3)))
+
+
+@pytest.mark.parametrize(("hidden", "limb"), [("left_knee", "leg"), ("right_elbow", "arm")])
+def test_a_knee_or_elbow_between_seen_joints_is_placed_by_the_triangle(hidden, limb):
+    truth = role_walk(180, 60.0)
+    points = truth.copy()
+    points[40:130, joint(hidden)] = np.nan
+    fixed, _ = repair(take_of(points))
+    off = np.linalg.norm(fixed.positions[:, joint(hidden)] - truth[:, joint(hidden)], axis=1)
+    assert off.max() < 0.07, limb
+
+
+def test_a_mid_point_that_is_hidden_rides_between_its_two():
+    truth = layout_walk("halpe26", 120).copy()
+    names = list(LAYOUTS["halpe26"].names)
+    points = truth.copy()
+    points[30:90, [names.index("Neck"), names.index("Hip")]] = np.nan
+    fixed, _ = repair(Keypoints(names, points, 30.0, layout="halpe26"))
+    assert np.abs(fixed.positions - truth)[:, [names.index("Neck"), names.index("Hip")]].max() < 0.005

@@ -9,15 +9,15 @@ import pytest
 from mimik.api import load_rig
 from mimik.errors import OptionError, RigError
 from mimik.motion.clip import Clip
-from mimik.motion.contacts import clip_contacts
-from mimik.motion.foot_lock import lock_feet, move_limb_ends
+from mimik.motion.contacts import FootContacts, clip_contacts, standing_heights
+from mimik.motion.foot_lock import lock_feet, move_limb_ends, raise_hands
 from mimik.motion.measures import floor_penetration, foot_slide
 from mimik.motion.retarget import retarget
 from mimik.motion.sample import sample_clip
 from mimik.rig.proportions import with_height
 from mimik.rig.role_space import rig_to_role_rotations
 from mimik.rig.roles import BODY_ROLES
-from mimik.rotation import geodesic
+from mimik.rotation import geodesic, quat_apply
 from tests.builders import SEED
 from tests.motion.bodies import humanoid, turned_axes, with_joint, without
 
@@ -197,3 +197,53 @@ def test_moving_limb_ends():
         missed = np.linalg.norm(moved.positions()[:, wrist] - clip.positions()[:, wrist] - move, axis=1)
         assert np.median(missed) < 1e-6
         assert geodesic(moved.world().rotations[:, wrist], clip.world().rotations[:, wrist]).max() < 1e-6
+
+
+def sunk(clip, metres):
+    """Lower the left leg's end for the second half: a foot below the floor, as a tracker's noise has it."""
+    move = np.zeros((clip.frame_count, 3))
+    move[clip.frame_count // 2 :, 1] = -metres
+    return move_limb_ends(clip, {("left_hip", "left_knee", "left_ankle"): move})
+
+
+def test_level_feet_are_lifted_onto_the_floor():
+    walk = sample_clip(humanoid(), "walk", seconds=4)
+    contacts = clip_contacts(walk)
+    before = sunk(walk, 0.05)
+    assert floor_penetration(before, contacts.floor).max() > 0.04
+    held = lock_feet(before, contacts, level=True)
+    assert floor_penetration(held, contacts.floor).max() < 0.012
+
+
+def test_feet_on_a_step_stay_on_it():
+    walk = sample_clip(humanoid(), "walk", seconds=4)
+    contacts = clip_contacts(walk)
+    up = replace(walk, root=walk.root + np.array([0.0, 0.3, 0.0]))
+    both = np.concatenate([walk.rotations, up.rotations]), np.concatenate([walk.root, up.root])
+    stairs = replace(walk, rotations=both[0], root=both[1])
+    twice = FootContacts(np.tile(contacts.heel, (2, 1)), np.tile(contacts.toe, (2, 1)), contacts.floor)
+    heights = standing_heights(stairs, twice)
+    on_step = twice.foot & (np.arange(len(heights)) >= walk.frame_count)[:, None]
+    assert np.abs(heights[on_step] - 0.3).max() < 0.03 and not heights[: walk.frame_count].any()
+    held = lock_feet(stairs, twice, level=True, heights=heights)
+    assert np.abs(held.positions() - stairs.positions())[walk.frame_count + 30 :, :, 1].max() < 0.05
+
+
+def test_hands_are_bent_up_from_below_the_floor():
+    squat = sample_clip(humanoid(), "squat", seconds=3)
+    low = replace(
+        squat, root=squat.root - [0.0, squat.positions()[:, squat.rig.roles["left_wrist"], 1].min() - 0.05, 0.0]
+    )
+    floor = 0.0
+    tip = squat.rig.roles["left_wrist"]
+    raised = raise_hands(low, floor)
+
+    def lowest(clip):
+        world = clip.world()
+        ends = world.positions[:, tip] + quat_apply(world.rotations[:, tip], clip.rig.skeleton.tips[tip])
+        return ends[world.positions[:, tip, 1] > floor, 1].min()
+
+    assert lowest(low) < -0.02 and lowest(raised) > -1e-6
+    assert np.abs(raised.positions() - low.positions()).max() < 1e-9
+    seen = {"left_wrist": np.ones(low.frame_count, dtype=bool), "right_wrist": np.ones(low.frame_count, dtype=bool)}
+    assert np.abs(raise_hands(low, floor, seen).rotations - low.rotations).max() < 1e-9

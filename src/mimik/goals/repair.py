@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mimik._types import Array, BoolArray
+from mimik.goals._fill_hinges import fill_hinges
 from mimik.goals._repair_kernels import fill_gaps, find_bursts, find_spikes
 from mimik.goals._swaps import undo_swaps
 from mimik.goals.keypoints import Keypoints
@@ -24,6 +25,7 @@ _FILLED_CONFIDENCE = 0.6
 _HALVED_AFTER_SECONDS = 0.15
 _LEAST_CONFIDENCE = 0.02
 _LIMB_SITES = ("elbow", "wrist", "knee", "ankle")
+_BETWEEN = {"mid_hip": "hip", "pelvis": "hip", "mid_shoulder": "shoulder", "neck": "shoulder"}
 _TRUNK = (
     ("left_hip", "left_front_waist"),
     ("right_hip", "right_front_waist"),
@@ -135,7 +137,8 @@ def fill(positions: Array, layout: Layout, fps: float) -> Array:
 
     Short gaps follow a cubic through time. In a long gap a point of a limb keeps its place relative to its parent, in
     the frame of the trunk, turning from where it was last seen to where it is seen next at the length of the bone;
-    a point of the trunk does so relative to the rest of the trunk.
+    a point of the trunk does so relative to the rest of the trunk, a knee or an elbow relative to both its neighbours,
+    a mid-point relative to the two it lies between.
     """
     positions = np.ascontiguousarray(positions)
     out = positions.copy()
@@ -150,7 +153,9 @@ def fill(positions: Array, layout: Layout, fps: float) -> Array:
     if not partly.any():
         return out
     _fill_trunk(out, layout)
+    _fill_mid_points(out, layout)
     frame = _trunk_frames(out, layout)
+    fill_hinges(out, layout, frame)
     for k, parent in _order(layout):
         if partly[:, k].any():
             _fill_along(out, k, parent, frame)
@@ -170,6 +175,15 @@ def _fill_trunk(positions: Array, layout: Layout) -> None:
         _fill_relative(positions, k, middle, None)
     for k in trunk:
         _fill_relative(positions, k, np.zeros((len(positions), 3)), None)
+
+
+def _fill_mid_points(positions: Array, layout: Layout) -> None:
+    """Fill points that lie between two others, relative to the middle of these."""
+    for site, pair in _BETWEEN.items():
+        k, left, right = (layout.point(name) for name in (site, f"left_{pair}", f"right_{pair}"))
+        if k is not None and left is not None and right is not None:
+            middle = (positions[:, left] + positions[:, right]) / 2.0
+            _fill_relative(positions, k, middle, _trunk_frames(positions, layout))
 
 
 def _fill_along(positions: Array, k: int, parent: int | None, frame: Array | None) -> None:

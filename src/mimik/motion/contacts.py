@@ -67,6 +67,22 @@ def clip_contacts(clip: Clip, rule: ContactRule | None = None) -> FootContacts:
     return FootContacts(heel, toe, _floor(floors, soles))
 
 
+def standing_heights(clip: Clip, contacts: FootContacts, *, nearly: float = 0.08) -> Array:
+    """Return how high (T, 2) over the floor each foot stands, metres: 0 on the floor, more on a step, less below it.
+
+    nearly  metres for a leg of 0.85 m by which a standing foot may miss the floor and still count as on it
+    Frames without contact are 0.
+    """
+    heights = np.zeros((clip.frame_count, 2))
+    for side, points in enumerate(foot_points(clip)):
+        if points:
+            over = np.min([point[:, 1] - height for point, height in points], axis=0) - contacts.floor
+            for start, end in intervals(contacts.foot[:, side]):
+                stood = float(np.median(over[start:end]))
+                heights[start:end, side] = stood if abs(stood) > nearly * leg_length(clip.rig) / 0.85 else 0.0
+    return heights
+
+
 def foot_points(clip: Clip) -> list[list[tuple[Array, float]]]:
     """Return for the left and the right foot its heel and its toe joint: path (T, 3) and height in the T-pose.
 

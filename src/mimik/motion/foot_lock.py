@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,22 +10,32 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimik._types import Array, BoolArray
 from mimik.motion.clip import Clip
-from mimik.motion.contacts import FootContacts, clip_contacts, foot_points, intervals
+from mimik.motion.contacts import FootContacts, clip_contacts, foot_points, intervals, leg_length
+from mimik.rig.rig import Rig
 from mimik.rig.two_bone import adjust_two_bone
 from mimik.rotation import quat_apply, quat_inv, quat_mul, rotvec_to_quat
 
 BLEND_SECONDS = 0.25
 _STRETCH = 0.99
+_SHALLOW = 0.12
+"""Share of the leg's length from which a foot below the floor is taken to be on lower ground, wholly at twice that."""
 
 
 def lock_feet(
-    clip: Clip, contacts: FootContacts | None = None, *, level: bool = False, blend: float = BLEND_SECONDS
+    clip: Clip,
+    contacts: FootContacts | None = None,
+    *,
+    level: bool = False,
+    heights: Array | None = None,
+    blend: float = BLEND_SECONDS,
 ) -> Clip:
     """Return the clip with each foot held still while it stands.
 
     contacts  when the feet stand; found from the clip unless given
     level     also bring standing feet to the height they have in the T-pose over the contacts' floor, lift feet that
               reach below it, and bend toes up that do
+    heights   (T, 2) metres over that floor at which each foot stands, where `level` does not mean the floor itself:
+              steps and boxes, see `mimik.motion.contacts.standing_heights`
     blend     seconds over which a correction fades in and out beside a contact
     Hips and knees turn, the feet keep their world orientation; where a leg would have to stretch, the pelvis sinks.
     Legs the rig lacks are left alone.
@@ -36,7 +47,8 @@ def lock_feet(
     moves = {}
     for side in limbs:
         column = 0 if side == "left" else 1
-        moves[side] = _corrections(clip, contacts, column, level=level, blend=blend)
+        stands_at = np.zeros(clip.frame_count) if heights is None else heights[:, column]
+        moves[side] = _corrections(clip, contacts, column, stands_at, level=level, blend=blend)
     if not any(np.abs(move).max(initial=0.0) > 0 for move in moves.values()):
         return clip
     clip = _sink(clip, points, moves)
@@ -60,8 +72,8 @@ def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before:
         target = goal[:, c] + move
         p = world.positions
         turn_a, turn_b = adjust_two_bone(p[:, a], p[:, b], p[:, c], target, hinge)
-        _turn_between(clip, q_world, q_local, a, b, turn_a)
-        _turn_between(clip, q_world, q_local, b, c, turn_b)
+        turn_between(clip, q_world, q_local, a, b, turn_a)
+        turn_between(clip, q_world, q_local, b, c, turn_b)
         q_local[:, c] = quat_mul(quat_inv(q_world[:, clip.rig.parents[c]]), q_world[:, c])
     q_local.setflags(write=False)
     return replace(clip, rotations=q_local)
@@ -69,26 +81,47 @@ def move_limb_ends(clip: Clip, moves: dict[tuple[str, str, str], Array], before:
 
 def raise_toes(clip: Clip, floor: float) -> Clip:
     """Bend toes up where their tips would lie below the floor; only the joints with the toes' role turn."""
+    return raise_ends(clip, floor, ("left_foot", "right_foot"))
+
+
+def raise_hands(clip: Clip, floor: float, seen: Mapping[str, BoolArray] | None = None) -> Clip:
+    """Bend hands up where their tips would lie below the floor, but not in frames (T,) in which they were `seen`."""
+    return raise_ends(clip, floor, ("left_wrist", "right_wrist"), seen)
+
+
+def raise_ends(clip: Clip, floor: float, roles: tuple[str, ...], seen: Mapping[str, BoolArray] | None = None) -> Clip:
+    """Turn the last joints of limbs up, each about the level axis across it, where their tips lie below the floor."""
     world, rotations = clip.world(), np.array(clip.rotations)
-    for side in ("left", "right"):
-        toe = clip.rig.roles.get(f"{side}_foot", -1)
-        children = clip.rig.skeleton.children(toe)
-        tip = clip.rig.offsets[children[0]] if children else clip.rig.skeleton.tips[toe]
-        if toe < 0 or not np.isfinite(tip).all() or not tip.any():
+    for role in roles:
+        joint = clip.rig.roles.get(role, -1)
+        tip = _tip(clip.rig, joint) if joint >= 0 else np.zeros(3)
+        if not np.isfinite(tip).all() or not tip.any():
             continue
-        reach = quat_apply(world.rotations[:, toe], tip)
+        reach = quat_apply(world.rotations[:, joint], tip)
         length = np.linalg.norm(tip)
         pitch = np.arcsin(np.clip(reach[:, 1] / length, -1.0, 1.0))
-        lowest = np.arcsin(np.clip((floor - world.positions[:, toe, 1]) / length, -1.0, 0.0))
+        lowest = np.arcsin(np.clip((floor - world.positions[:, joint, 1]) / length, -1.0, 0.0))
         across = np.stack([-reach[:, 2], 0 * pitch, reach[:, 0]], axis=1)
         across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
-        turn = rotvec_to_quat(np.maximum(lowest - pitch, 0.0)[:, None] * across)
-        q_parent = world.rotations[:, clip.rig.parents[toe]]
-        rotations[:, toe] = quat_mul(quat_inv(q_parent), quat_mul(turn, world.rotations[:, toe]))
+        up = np.maximum(lowest - pitch, 0.0)
+        if seen is not None and role in seen:
+            up = np.where(seen[role], 0.0, up)
+        turn = rotvec_to_quat(up[:, None] * across)
+        q_parent = world.rotations[:, clip.rig.parents[joint]]
+        rotations[:, joint] = quat_mul(quat_inv(q_parent), quat_mul(turn, world.rotations[:, joint]))
     return replace(clip, rotations=rotations)
 
 
-def _turn_between(clip: Clip, q_world: Array, q_local: Array, first: int, last: int, turn: Array) -> None:
+def _tip(rig: Rig, joint: int) -> Array:
+    """Return the far end of a toe or a hand from its joint: its tip, a toe's child, twice the way to a knuckle."""
+    children = rig.skeleton.children(joint)
+    if not children:
+        return rig.skeleton.tips[joint]
+    knuckle = next((rig.roles[r] for r in rig.roles if r.endswith("middle1") and rig.roles[r] in children), None)
+    return rig.offsets[children[0]] if knuckle is None else 2.0 * rig.offsets[knuckle]
+
+
+def turn_between(clip: Clip, q_world: Array, q_local: Array, first: int, last: int, turn: Array) -> None:
     """Turn the joints of one bone, from `first` down to before `last`, together in the world."""
     parents, chain = clip.rig.parents, []
     joint = int(parents[last])
@@ -107,7 +140,9 @@ def _hinge(start_role: str) -> Array:
     return np.array([0.0, -1.0 if start_role.startswith("left") else 1.0, 0.0])
 
 
-def _corrections(clip: Clip, contacts: FootContacts, column: int, *, level: bool, blend: float) -> Array:
+def _corrections(
+    clip: Clip, contacts: FootContacts, column: int, heights: Array, *, level: bool, blend: float
+) -> Array:
     """Return how far the ankle must move in each frame (T, 3)."""
     soles = foot_points(clip)[column]
     heel, toe = soles[0][0], soles[-1][0]
@@ -117,11 +152,20 @@ def _corrections(clip: Clip, contacts: FootContacts, column: int, *, level: bool
     for start, end in intervals(stands):
         move[start:end] = _hold(heel[start:end], toe[start:end], contacts.toe[start:end, column])
         if level:
-            move[start:end, 1] = -over[start:end]
+            move[start:end, 1] = heights[start:end] - over[start:end]
     _fade(move, stands, max(1, round(blend * clip.fps)))
     if level:
-        move[:, 1] = np.maximum(move[:, 1], -over)
+        lifted = np.where(
+            stands & (heights < 0.0), move[:, 1], np.maximum(move[:, 1], _lift(over, leg_length(clip.rig)))
+        )
+        move[:, 1] = lifted
     return move
+
+
+def _lift(over: Array, leg: float) -> Array:
+    """Return how far feet (T,) below the floor are lifted: onto it, but not from where the ground must be lower."""
+    under = np.maximum(-over, 0.0)
+    return under * (1.0 - _ease((under / leg - _SHALLOW) / _SHALLOW))
 
 
 def _hold(heel: Array, toe: Array, on_toe: BoolArray) -> Array:

@@ -11,13 +11,22 @@ from mimik.learn.dense_bodies import bodies_around, random_bodies  # noqa: E402
 from mimik.learn.dense_geometry import Body, bones, correct, features, settle, temper  # noqa: E402
 from mimik.rig.builtin import builtin_rig  # noqa: E402
 from mimik.rotation import quat_to_matrix  # noqa: E402
+from mimik.solve.dense import finish_kernels  # noqa: E402
 from mimik.solve.dense.body import CHILD, role_body  # noqa: E402
 from mimik.solve.dense.kernels import WIDE_COLLARS, after, before  # noqa: E402
-from mimik.solve.dense.layout import FEATURE_PARTS, FEATURE_WIDTH, LEAVES, OUTPUT_WIDTH  # noqa: E402
+from mimik.solve.dense.layout import (  # noqa: E402
+    FEATURE_PARTS,
+    FEATURE_WIDTH,
+    LEAF_TRUST,
+    LEAVES,
+    OUTPUT_WIDTH,
+    USUAL_LEAVES,
+)
 from tests.learn.motions import smooth_rotations  # noqa: E402
 
 COUNT = 40
 UP = np.array([0.0, 1.0, 0.0])
+NOT_PLAIN = np.zeros(22, dtype=np.bool_)
 CHILD_BONE = np.where(CHILD >= 0, CHILD, 0)
 
 
@@ -62,16 +71,38 @@ def test_rotations_from_an_answer_agree(seed):
     offsets, _, _, seen, body, y = scene(seed)
     _, g, p, own = features(seen, body)
     settled = settle(correct(g, own, seen.noise, y.double()), g, bones(seen, body, p))
-    expected = temper(settled, seen.landmarks_seen).numpy()
     q = np.zeros((COUNT, 22, 4))
     leads = np.where((CHILD >= 0)[:, None], offsets[CHILD_BONE], 0.0)
     side = 13 if np.linalg.norm(offsets[13] - offsets[14]) > WIDE_COLLARS else 0
     after(
         y.numpy(), p.numpy().copy(), seen.seen.numpy(), np.ascontiguousarray(seen.noise.double().numpy()),
-        seen.landmarks_seen.numpy(), CHILD, leads, side, g.numpy().copy(), own.numpy().copy(), q,
+        CHILD, leads, side, NOT_PLAIN, g.numpy().copy(), own.numpy().copy(), q,
     )  # fmt: skip
     assert np.allclose(np.linalg.norm(q, axis=2), 1.0)
+    assert np.abs(quat_to_matrix(q) - settled.numpy()).max() < 1e-5
+
+
+def test_leaves_are_drawn_to_their_usual_place_alike():
+    q = np.ascontiguousarray(smooth_rotations(np.random.default_rng(5), COUNT))
+    shown = np.random.default_rng(6).random((COUNT, 22)) < 0.2
+    expected = temper(quat_matrix(torch.as_tensor(q)), torch.as_tensor(shown)).numpy()
+    usual = np.array(USUAL_LEAVES) / np.linalg.norm(USUAL_LEAVES, axis=1, keepdims=True)
+    finish_kernels.temper(q, shown, usual, np.array(LEAF_TRUST))
     assert np.abs(quat_to_matrix(q) - expected).max() < 1e-5
+
+
+def test_plain_joints_keep_their_base_rotations():
+    _, _, _, seen, body, y = scene(3)
+    _, g, p, own = features(seen, body)
+    q, plain = np.zeros((COUNT, 22, 4)), np.zeros(22, dtype=np.bool_)
+    plain[[3, 15]] = True
+    none = np.full(22, -1)
+    after(
+        y.numpy(), p.numpy().copy(), seen.seen.numpy(), np.zeros((COUNT, 22)), none, np.zeros((22, 3)), 0, plain,
+        g.numpy().copy(), own.numpy().copy(), q,
+    )  # fmt: skip
+    apart = np.abs(quat_to_matrix(q) - g.numpy()).max(axis=(0, 2, 3))
+    assert apart[[3, 15]].max() < 1e-5 and apart[[4, 13]].min() > 0.01
 
 
 def test_tempering_draws_leaves_without_landmarks_only():

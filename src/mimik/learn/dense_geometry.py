@@ -166,7 +166,8 @@ def base_rotations(seen: Observed, body: Body) -> tuple[Tensor, Tensor, Tensor, 
     """
     own, filled = fill_torso(seen, body)
     offsets, p, g = body.offsets, list(filled.unbind(1)), [own] * 22
-    rough = (seen.noise[:, :17].mean(1, keepdim=True) / NOISE_WIDE).clamp(max=1.0)
+    rough = seen.noise[:, :17].mean(1, keepdim=True)
+    rough = ((rough - SETTLE_FULL) / (NOISE_WIDE - SETTLE_FULL)).clamp(0.0, 1.0)
     then = (offsets[:, 3] - 0.5 * (offsets[:, 1] + offsets[:, 2])) + rough * (offsets[:, 6] + offsets[:, 9])
     now = p[3] - 0.5 * (p[1] + p[2]) + rough * (p[9] - p[3])
     g[0] = triad(offsets[:, 1] - offsets[:, 2], then, p[1] - p[2], now)

@@ -56,6 +56,7 @@ def build_rig(
         rest_kind=tpose.kind,
         source=source,
         hinge_turns=tpose.hinge_turns,
+        loose_hinges=tpose.loose_hinges,
         notes=(*notes, *said, *tpose.notes),
     )
 

@@ -20,7 +20,8 @@ ELBOW_TILT = np.deg2rad(30.0)
 """Angle of an elbow's hinge from the vertical in the T-pose, palms down: the forearm bends forwards and up."""
 
 _STEADY = np.deg2rad(15.0)  # wander of the axis beyond which it is no hinge
-_TRUE_HINGE = np.deg2rad(1.0)  # and in the forearm's frame, where pronation would show
+_PRONATES = np.deg2rad(1.0)  # more wander in the forearm's frame than in the upper arm's: pronation shows
+_LOOSE = np.deg2rad(3.0)  # wander beyond which a knee turns about more than one axis
 _BENT = np.sin(np.deg2rad(25.0))
 _FEWEST = 10
 
@@ -70,13 +71,16 @@ def hinge_turns(roles: Mapping[str, int], q_world_tpose: Array, hinges: Mapping[
     """Return role -> radians about its bone from where its hinge lies in this T-pose to where hinges usually lie.
 
     Two rigs' T-poses may look alike and still differ in how an upper arm is turned about itself. The angle is given for
-    the joint above a hinge, and for the one below where that shows no pronation. Unsteady axes are left out.
+    the joint above a hinge, and for the one below where that shows no pronation. Unsteady axes and knees that turn
+    about all axes are left out: where they bend says nothing of a zero.
     """
-    turns = {}
+    turns, loose = {}, loose_hinges(hinges)
     for lower, hinge in hinges.items():
+        if lower in loose:
+            continue
         upper = lower.replace("knee", "hip").replace("elbow", "shoulder")
         bone, usual = usual_hinge(lower)
-        limits = (_STEADY, _STEADY if lower.endswith("_knee") else _TRUE_HINGE)
+        limits = (_STEADY, _STEADY if lower.endswith("_knee") else hinge.spread[0] + _PRONATES)
         for role, axis, wander, most in zip((upper, lower), (hinge.upper, hinge.lower), hinge.spread, limits):
             if wander < most:
                 now = quat_apply(q_world_tpose[roles[role]], axis)
@@ -84,6 +88,11 @@ def hinge_turns(roles: Mapping[str, int], q_world_tpose: Array, hinges: Mapping[
                     np.arctan2(bone @ np.cross(now, usual), now @ usual - (now @ bone) * (usual @ bone))
                 )
     return turns
+
+
+def loose_hinges(hinges: Mapping[str, Hinge]) -> frozenset[str]:
+    """Return the knees that turn about all axes, as bodies fitted to surfaces have them."""
+    return frozenset(role for role, hinge in hinges.items() if role.endswith("_knee") and hinge.spread[0] > _LOOSE)
 
 
 def with_usual_hinges(rig: Rig) -> Rig:

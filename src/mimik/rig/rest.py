@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mimik._types import Array
-from mimik.rig.hinges import hinge_turns, measure_hinges
+from mimik.rig.hinges import hinge_turns, loose_hinges, measure_hinges
 from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.rest_motion import TPoseFromMotion
 from mimik.rig.rig import RestKind
@@ -29,6 +29,7 @@ class TPose:
     q_world: Array
     kind: RestKind
     hinge_turns: Mapping[str, float] = field(default_factory=dict)
+    loose_hinges: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -53,8 +54,9 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
         tpose = TPose(q_rest, "arbitrary", notes=(note,))
     if frames is None:
         return tpose
-    turns = hinge_turns(roles, tpose.q_world, measure_hinges(*frames, roles))
-    return replace(tpose, hinge_turns=turns)
+    hinges = measure_hinges(*frames, roles)
+    turns = hinge_turns(roles, tpose.q_world, hinges)
+    return replace(tpose, hinge_turns=turns, loose_hinges=loose_hinges(hinges))
 
 
 def _some_frames(skeleton: Skeleton, motion: Motion) -> tuple[Array, Array] | None:

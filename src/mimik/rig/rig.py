@@ -32,6 +32,7 @@ class Rig:
     q_world_tpose  (J, 4) world orientation of every joint when the figure stands in the canonical T-pose, facing +Z
     rest_kind      what the skeleton's rest is: a T-pose, an A-pose, or an arbitrary bind
     hinge_turns    role -> radians by which knees and elbows bend off the usual plane, see `rig.hinges`
+    loose_hinges   roles of the knees whose motion showed that they turn about all axes
     notes          what was guessed or is missing, for reports
     """
 
@@ -44,6 +45,7 @@ class Rig:
     rest_kind: RestKind = "T"
     source: Path | None = None
     hinge_turns: Mapping[str, float] = field(default_factory=dict)
+    loose_hinges: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

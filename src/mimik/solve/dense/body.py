@@ -10,6 +10,7 @@ import numpy as np
 
 from mimik._types import Array, BoolArray, frozen_array
 from mimik.errors import RigError
+from mimik.rig.hinges import usual_hinge
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
 
@@ -53,9 +54,17 @@ def _landmark_table() -> tuple[tuple[str, ...], Array, Array]:
 LANDMARKS, LANDMARK_JOINT, LANDMARK_OFFSET = _landmark_table()
 """Names (22,), joint each moves with (22,), and place from that joint at 1.75 m stature (22, 3)."""
 
-# elbow and knee axes in the T-pose, the turn that bends the limb being positive: as the training corpus has them
+# elbow and knee axes in the T-pose, the turn that bends the limb being positive: those features are measured from
 HINGE_JOINTS = np.array([16, 17, 1, 2])
 HINGE_AXES = np.array([[0.0, -0.864, 0.504], [0.0, 0.864, -0.504], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+
+CORPUS_AXES = np.array(
+    [[-0.1207, -0.8585, 0.4984], [-0.1207, 0.8585, -0.4984], [0.9998, -0.0175, 0.0], [0.9998, 0.0175, 0.0]]
+)
+"""The hinges as the training corpus has them, elbows not square to the arm. Rigs whose motion showed none get these."""
+
+FAMILIAR_TURN = np.deg2rad(10.0)
+"""A rig whose measured hinges lie within this of the usual, and are hinges, has the habits of the training motion."""
 
 STATURE_OFFSETS = 4.48
 """Sum of the bone lengths along both legs, the spine and both arms of a body of stature 1.75 m, roughly, metres."""
@@ -68,11 +77,17 @@ class RoleBody:
     offsets    (22, 3) from the nearest real ancestor's role joint, virtual joints included
     present    (22,) which joints the rig has
     landmarks  (22, 3) places of the landmarks from their joints
+    hinges     (4, 3) axes of HINGE_JOINTS, zero where knees turn about all axes
+    loose      (2,) such knees, left and right
+    familiar   whether joints turn as in the training motion, so that what was learned of heads and hands holds
     """
 
     offsets: Array
     present: BoolArray
     landmarks: Array
+    hinges: Array
+    loose: BoolArray
+    familiar: bool
 
     @property
     def size(self) -> float:
@@ -96,7 +111,23 @@ def role_body(rig: Rig) -> RoleBody:
     _fill_virtual(places, present)
     offsets = places - places[np.maximum(BODY_PARENTS, 0)]
     scale = np.linalg.norm(offsets[1:], axis=1).sum() / STATURE_OFFSETS
-    return RoleBody(frozen_array(offsets), present, frozen_array(LANDMARK_OFFSET * scale))
+    marks = frozen_array(LANDMARK_OFFSET * scale)
+    loose = np.array([f"{side}_knee" in rig.loose_hinges for side in ("left", "right")])
+    familiar = not loose.any() and all(abs(turn) < FAMILIAR_TURN for turn in rig.hinge_turns.values())
+    return RoleBody(frozen_array(offsets), present, marks, frozen_array(_hinges(rig)), loose, familiar)
+
+
+def _hinges(rig: Rig) -> Array:
+    """Return the hinges (4, 3) of a rig after `with_usual_hinges`: the usual where measured, else the corpus' own."""
+    axes = np.array(CORPUS_AXES)
+    for row, joint in enumerate(HINGE_JOINTS):
+        role = BODY_ROLES[joint]
+        lower = role.replace("hip", "knee").replace("shoulder", "elbow")
+        if lower in rig.loose_hinges:
+            axes[row] = 0.0
+        elif role in rig.hinge_turns:
+            axes[row] = usual_hinge(lower)[1]
+    return axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), 1e-9)
 
 
 def _fill_virtual(places: Array, present: BoolArray) -> None:

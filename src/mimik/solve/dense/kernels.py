@@ -17,7 +17,6 @@ from mimik.solve.dense.layout import (
     FEATURE_PARTS,
     HINGE_PRIOR,
     LANDMARK_PRIOR,
-    LEAF_TRUST,
     LEAVES,
     NOISE_EVEN,
     NOISE_WIDE,
@@ -25,7 +24,6 @@ from mimik.solve.dense.layout import (
     SETTLE_NONE,
     SHORT_NECK,
     SWING_JOINTS,
-    USUAL_LEAVES,
 )
 
 TINY = 1e-9
@@ -42,8 +40,6 @@ _LEFT, _RIGHT, _MIDDLE = np.array([1, 13, 16]), np.array([2, 14, 17]), np.array(
 _LIMBS = np.array([12, 13, 14, 16, 17, 18, 19, 1, 2, 4, 5, 7, 8])
 _HINGE_ROW = np.array([-1, -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, -1, -1])
 _LEAVES = np.array(LEAVES)
-_USUAL = np.array(USUAL_LEAVES) / np.linalg.norm(USUAL_LEAVES, axis=1, keepdims=True)
-_TRUST = np.array(LEAF_TRUST)
 
 _jit = numba.njit(cache=True, error_model="numpy", fastmath=False)
 
@@ -225,7 +221,7 @@ def _trunk(p, offsets, noise, g, scratch):
     rough = 0.0
     for j in range(17):
         rough += noise[j] / 17.0
-    rough = min(rough / NOISE_WIDE, 1.0)
+    rough = min(max(rough - SETTLE_FULL, 0.0) / (NOISE_WIDE - SETTLE_FULL), 1.0)
     then = np.empty(3)
     now = np.empty(3)
     for i in range(3):
@@ -430,48 +426,12 @@ def _matrix_to_quat(m, q):
 
 
 @_jit
-def _temper(marks_seen, q):
-    """Draw leaf rotations without landmarks towards their usual ones: local = usual (usual^-1 local)^share.
-
-    Joint centres say little of head, hands and toes; where a network answers for them all the same, it remembers people
-    rather than poses. How far to trust it is measured on people it has not seen.
-    """
-    for row in range(len(_LEAVES)):
-        j, shown = _LEAVES[row], False
-        for m in range(len(_LANDMARK_JOINT)):
-            shown = shown or (_LANDMARK_JOINT[m] == j and marks_seen[m])
-        if shown:
-            continue
-        a, b, u = q[_PARENT[j]], q[j], _USUAL[row]
-        base = _quat_mul((a[0], a[1], a[2], a[3]), (u[0], u[1], u[2], u[3]))
-        d = _quat_mul((-base[0], -base[1], -base[2], base[3]), (b[0], b[1], b[2], b[3]))
-        sine = math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-        if sine < 1e-9:
-            continue
-        sign = 1.0 if d[3] >= 0.0 else -1.0
-        half = math.atan2(sine, abs(d[3])) * _TRUST[row]
-        k = sign * math.sin(half) / sine
-        out = _quat_mul(base, (d[0] * k, d[1] * k, d[2] * k, math.cos(half)))
-        b[0], b[1], b[2], b[3] = out
-
-
-@_jit
-def _quat_mul(a, b):
-    return (
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
-    )
-
-
-@_jit
-def after(y, p, seen, noise, marks_seen, child, bones, chest_side, g, own, q_world):
+def after(y, p, seen, noise, child, bones, chest_side, plain, g, own, q_world):
     """Fill q_world (N, 22, 4), D_world of every role, from the network's output y (N, 264).
 
     child (22,) is the nearest joint the rig has along the limb, -1 for leaves; bones (22, 3) leads there in the T-pose.
     chest_side is the left joint of the pair that turns rigidly with the chest beside the neck: 13 for collars, 16 for
-    shoulders on a rig without collars, 0 where there is none.
+    shoulders on a rig without collars, 0 where there is none. plain (22,) are joints whose base rotations stay.
     """
     r = np.empty((3, 3))
     s = np.empty((3, 3))
@@ -481,7 +441,8 @@ def after(y, p, seen, noise, marks_seen, child, bones, chest_side, g, own, q_wor
             columns = np.empty((2, 3))
             for k in range(2):
                 o = 6 * j + 3 * k
-                first = (y[n, o] + (1.0 - k), y[n, o + 1] + k, np.float64(y[n, o + 2]))
+                say = 0.0 if plain[j] else 1.0
+                first = (say * y[n, o] + (1.0 - k), say * y[n, o + 1] + k, say * y[n, o + 2])
                 second = (np.float64(y[n, 132 + o]), np.float64(y[n, 133 + o]), np.float64(y[n, 134 + o]))
                 a, b = _turn(g[n, j], first), _turn(own[n], second)
                 for i in range(3):
@@ -506,7 +467,6 @@ def after(y, p, seen, noise, marks_seen, child, bones, chest_side, g, own, q_wor
                 _swing(r, bone, aim, s)
                 r[:] = s
             _matrix_to_quat(r, q_world[n, j])
-        _temper(marks_seen[n], q_world[n])
 
 
 @_jit

@@ -21,7 +21,8 @@ NOISE_EVEN = 0.002
 """Noise in metres at which the two answers count alike; the less noise, the more the first."""
 
 NOISE_WIDE = 0.003
-"""Noise in metres from which pelvis and chest are turned by wide, far joints rather than by their own children."""
+"""Noise in metres from which pelvis and chest are turned by wide, far joints rather than by their own children; up to
+SETTLE_FULL by these alone."""
 
 SHORT_NECK = 0.02
 """Distance of chest and neck, metres, below which the neck says nothing of how the chest is turned."""
@@ -49,3 +50,37 @@ USUAL_LEAVES = (
 
 LEAF_TRUST = (0.95, 0.5, 0.5, 0.7, 0.7)
 """How far the network's answer for a leaf without landmarks is followed from the usual one; chosen on validation."""
+
+UNTRUSTED_LEAVES = ((0.0, 0.0, 0.0, 1.0),) * 5
+"""Leaves on rigs of other habits than the training motion's: they stay as they rest on their parents."""
+
+DOUBT_WORLD = (
+    0.098, 0.089, 0.089, 0.072, 0.089, 0.089, 0.058, 0.135, 0.135, 0.051, 0.301, 0.301, 0.179, 0.051, 0.051, 0.502,
+    0.079, 0.079, 0.082, 0.082, 0.723, 0.723,
+)  # fmt: skip
+DOUBT_LOCAL = (
+    0.073, 0.107, 0.107, 0.100, 0.023, 0.023, 0.030, 0.113, 0.113, 0.063, 0.188, 0.188, 0.146, 0.020, 0.020, 0.363,
+    0.072, 0.072, 0.031, 0.031, 0.545, 0.545,
+)  # fmt: skip
+"""How far off the network is in noise of DOUBT_LEVEL, radians by role: in the world, and against the parent.
+
+Measured on `val`, then scaled by what weighing it against the positions did best with there.
+"""
+
+DOUBT_LEVEL, DOUBT_POWER = 0.005, 0.35
+"""The noise in metres of those figures, and the power of the noise with which they grow."""
+
+WEIGH_ROUNDS = 2
+"""Gauss-Newton steps that weigh the network against noisy positions; a third changes nothing that counts."""
+
+HINGE_SINE = 0.02
+"""Sine of the bend at which a clean hinge counts as much as the network for the turn of the limb above."""
+
+HINGE_NOISE = 3.0
+"""The same for noisy positions, as a multiple of noise over the shorter bone."""
+
+FOOT_SHARE = 0.5
+"""How much of a foot's heading a knee that turns about all axes takes, the ankle having the rest."""
+
+PLAIN = (3, 6, 7, 8, 9, 12, 13, 14)
+"""Spine, neck, collars, ankles: on rigs of other habits the network has nothing to add to where their bones lie."""

@@ -25,8 +25,18 @@ from mimik.rig.role_space import role_map
 from mimik.rig.roles import BODY_ROLES
 from mimik.rotation import identity_quat
 from mimik.solve.dense.body import CHILD, LANDMARKS, RoleBody, role_body
+from mimik.solve.dense.finish_kernels import hinge, loosen, temper, weigh
 from mimik.solve.dense.kernels import WIDE_COLLARS, after, before
-from mimik.solve.dense.layout import FEATURE_WIDTH, OUTPUT_WIDTH, SHORT_NECK
+from mimik.solve.dense.layout import (
+    FEATURE_WIDTH,
+    LEAF_TRUST,
+    OUTPUT_WIDTH,
+    PLAIN,
+    SHORT_NECK,
+    UNTRUSTED_LEAVES,
+    USUAL_LEAVES,
+    WEIGH_ROUNDS,
+)
 from mimik.solve.dense.single import single_network
 from mimik.solve.solution import Solution
 
@@ -83,6 +93,9 @@ class DenseSolver:
         self._single = single_network(path)
         self._child, self._bones = _bones_of(self.body)
         self._side = _chest_side(self.body)
+        self._usual_leaves, self._trust = _leaves_of(self.body)
+        self._plain = np.zeros(22, dtype=np.bool_)
+        self._plain[list(PLAIN)] = not self.body.familiar
         self._scratch = _Scratch()
         self._marks = np.zeros((BATCH, 22, 3))
         self._no_marks = np.zeros((BATCH, 22), dtype=np.bool_)
@@ -113,19 +126,20 @@ class DenseSolver:
             points[~seen] = 0.0
             spread = np.where(seen, spread, 0.0)
         marks = None if landmarks is None else self._landmarks(landmarks, len(points))
-        rotations = np.empty((len(points), 22, 4))
+        rotations, root = np.empty((len(points), 22, 4)), np.empty((len(points), 3))
         towards = np.zeros(3) if up is None else np.asarray(up, dtype=np.float64)
         for start in range(0, len(points), BATCH):
             cut = slice(start, min(start + BATCH, len(points)))
             n = cut.stop - start
             at, shown = (self._marks[:n], self._no_marks[:n]) if marks is None else (marks[0][cut], marks[1][cut])
-            self._solve(points[cut], seen[cut], at, shown, spread[cut], towards, rotations[cut])
-        return rotations, points[:, 0]
+            self._solve(points[cut], seen[cut], at, shown, spread[cut], towards, rotations[cut], root[cut])
+        return rotations, root
 
     def _solve(
-        self, p: Array, seen: BoolArray, marks: Array, marks_seen: BoolArray, noise: Array, up: Array, out: Array
-    ) -> None:
-        """Solve one batch into `out`; unseen positions in p are filled in place."""
+        self, p: Array, seen: BoolArray, marks: Array, marks_seen: BoolArray, noise: Array, up: Array, out: Array,
+        root: Array,
+    ) -> None:  # fmt: skip
+        """Solve one batch into `out` and `root`; unseen positions in p are filled in place."""
         n, body, s = len(p), self.body, self._scratch
         x, g, own = s.x[:n], s.g[:n], s.own[:n]
         before(p, seen, marks, marks_seen, noise, up, body.offsets, body.present, body.landmarks, x, g, own)
@@ -134,22 +148,17 @@ class DenseSolver:
             self._single.run(x[0], y[0])
         else:
             y = self._session.run(None, {"features": x})[0]
-        after(y, p, seen, noise, marks_seen, self._child, self._bones, self._side, g, own, out)
+        after(y, p, seen, noise, self._child, self._bones, self._side, self._plain, g, own, out)
+        weigh(out, p, seen, noise, body.offsets, root, WEIGH_ROUNDS)
+        hinge(out, p, seen, noise, body.offsets, body.hinges)
+        if body.loose.any():
+            loosen(out, marks_seen, body.offsets, body.loose)
+        temper(out, marks_seen, self._usual_leaves, self._trust)
 
     def pose(self, positions: ArrayLike, **options: Any) -> LocalPose:
         """Return the rig's local pose for role positions (T, 22, 3); options as for `rotations`."""
         rotations, pelvis = self.rotations(positions, **options)
-        pose = self._map.to_rig(rotations, pelvis, own=self._stiff)
-        return self._centred(pose, positions) if "noise" in options and np.any(options["noise"]) else pose
-
-    def _centred(self, pose: LocalPose, positions: ArrayLike) -> LocalPose:
-        """Move noisy poses to where all seen joints together say the body is, not the pelvis alone."""
-        roles = [i for i, role in enumerate(BODY_ROLES) if role in self.rig.roles]
-        reached = pose.positions()[:, [self.rig.roles[BODY_ROLES[i]] for i in roles]]
-        off = np.asarray(positions, dtype=np.float64)[:, roles] - reached
-        seen = np.isfinite(off).all(axis=2, keepdims=True)
-        shift = np.where(seen, off, 0.0).sum(axis=1) / np.maximum(seen.sum(axis=1), 1)
-        return LocalPose(self.rig.skeleton, pose.rotations, pose.root + shift)
+        return self._map.to_rig(rotations, pelvis, own=self._stiff)
 
     def solve(self, positions: ArrayLike, **options: Any) -> Solution:
         """Solve role positions (T, 22, 3); residuals are the distances left at the rig's roles, metres."""
@@ -208,6 +217,14 @@ def _chest_side(body: RoleBody) -> int:
     if body.present[[13, 14]].all():
         return 13 if np.linalg.norm(body.offsets[13] - body.offsets[14]) > WIDE_COLLARS else 0
     return 16 if body.present[[16, 17]].all() and not body.present[[13, 14]].any() else 0
+
+
+def _leaves_of(body: RoleBody) -> tuple[Array, Array]:
+    """Return where leaves usually are on their parents (5, 4), and how far the network is trusted beyond that (5,)."""
+    if not body.familiar:
+        return np.array(UNTRUSTED_LEAVES), np.zeros(len(UNTRUSTED_LEAVES))
+    usual = np.array(USUAL_LEAVES)
+    return usual / np.linalg.norm(usual, axis=1, keepdims=True), np.array(LEAF_TRUST)
 
 
 def _check_enough(seen: BoolArray) -> None:

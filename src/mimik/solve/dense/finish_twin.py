@@ -1,0 +1,180 @@
+"""The last steps of the dense solver in plain NumPy, one frame at a time: slow, to be read, and tested against.
+
+Arguments are those of `finish_kernels`, for one frame and returning what is found; the twin of `temper` is
+`mimik.learn.dense_geometry.temper`.
+"""
+
+import numpy as np
+
+from mimik._types import Array, BoolArray
+from mimik.rig.roles import BODY_PARENTS
+from mimik.rotation import (
+    matrix_to_quat,
+    quat_apply,
+    quat_between,
+    quat_inv,
+    quat_mul,
+    quat_slerp,
+    quat_to_rotvec,
+    rotvec_to_quat,
+)
+from mimik.solve.dense.body import HINGE_JOINTS, LANDMARK_JOINT
+from mimik.solve.dense.layout import (
+    DOUBT_LEVEL,
+    DOUBT_LOCAL,
+    DOUBT_POWER,
+    DOUBT_WORLD,
+    FOOT_SHARE,
+    HINGE_NOISE,
+    HINGE_SINE,
+    settle_share,
+)
+
+LEAST_NOISE = 1e-4
+"""Metres; what is said to be surer counts as this sure."""
+
+
+def reach(q: Array, root: Array, offsets: Array) -> Array:
+    """Return joint positions (22, 3) of rotations D_world (22, 4) on a body."""
+    at = np.empty((22, 3))
+    at[0] = root
+    for j in range(1, 22):
+        at[j] = at[BODY_PARENTS[j]] + quat_apply(q[BODY_PARENTS[j]], offsets[j])
+    return at
+
+
+def weigh(q: Array, p: Array, seen: BoolArray, noise: Array, offsets: Array, rounds: int) -> tuple[Array, Array]:
+    """Return the likeliest rotations (22, 4) and root (3,) between what the network says and what is seen.
+
+    Least squares over a small turn x_j of every joint, in world axes, and a step of the root:
+
+        sum over seen j  |p_j - at_j(x)|^2 / noise_j^2
+        + sum over j     |x_j - m_j|^2 / world_j^2  +  |(x_j - m_j) - (x_parent - m_parent)|^2 / local_j^2
+
+    m_j being the turn back to the network's answer.
+    """
+    level = float(noise[seen].mean()) if seen.any() else 0.0
+    if level <= LEAST_NOISE:
+        return q, p[0]
+    weights = 1.0 / np.maximum(noise, LEAST_NOISE) ** 2
+    start, scale = q, (level / DOUBT_LEVEL) ** DOUBT_POWER
+    root = p[0] + np.average((p - reach(q, p[0], offsets))[seen], axis=0, weights=weights[seen])
+    for _ in range(rounds):
+        at = reach(q, root, offsets)
+        rows, rests = [], []
+        for j in map(int, np.flatnonzero(seen)):
+            rows.append(_moves(at, j) * np.sqrt(weights[j]))
+            rows.append(_moves(at, int(j)) * np.sqrt(weights[j]))
+            rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
+            rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
+        back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
+        back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
+        for j in range(22):
+        for j in range(22):
+            row = np.zeros((3, 69))
+            row = np.zeros((3, 69))
+            row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
+            row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
+            rows.append(row / (DOUBT_WORLD[j] * scale))
+            rows.append(row / (DOUBT_WORLD[j] * scale))
+            rests.append(back[j] / (DOUBT_WORLD[j] * scale))
+            if j:
+                parent = int(BODY_PARENTS[j])
+                row = row.copy()
+                row[:, 3 * parent + 3 : 3 * parent + 6] = -np.eye(3)
+                rows.append(row / (DOUBT_LOCAL[j] * scale))
+                rests.append((back[j] - back[parent]) / (DOUBT_LOCAL[j] * scale))
+        x = np.linalg.lstsq(np.concatenate(rows), np.concatenate(rests), rcond=None)[0]
+        root = root + x[:3]
+        q = quat_mul(rotvec_to_quat(x[3:].reshape(22, 3)), q)
+    return q, root
+
+
+def _moves(at: Array, joint: int) -> Array:
+    """Return d at_joint / d(root, turns) (3, 69): a turn x moves a bone a by x cross a."""
+    row = np.zeros((3, 69))
+    row[:, :3] = np.eye(3)
+    while joint:
+        parent = int(BODY_PARENTS[joint])
+        x, y, z = at[joint] - at[parent]
+        row[:, 3 * parent + 3 : 3 * parent + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
+        joint = parent
+    return row
+
+
+def hinge(q: Array, p: Array, seen: BoolArray, noise: Array, offsets: Array, axes: Array) -> Array:
+    """Return rotations (22, 4) whose bent elbows and knees say how the limb above them is turned."""
+    q = q.copy()
+    for j, axis in zip(HINGE_JOINTS, axes):
+        k = j + 2 if j > 10 else j + 3
+        e = k + 2 if j > 10 else k + 3
+        if not seen[[j, k, e]].all() or not axis.any():
+            continue
+        spread = noise[[j, k, e]].max()
+        bend = _bend(p[k] - p[j], p[e] - p[k])
+        short = min(np.linalg.norm(offsets[k]), np.linalg.norm(offsets[e]))
+        doubt = max(HINGE_SINE, HINGE_NOISE * spread / short) if short else np.inf
+        share = float(settle_share(spread)) * bend**2 / (bend**2 + doubt**2)
+        if short < 1e-4 or share < 1e-3:
+            continue
+        found = _bent_limb(q[j], p[k] - p[j], p[e] - p[k], offsets[k], offsets[e], axis)
+        if found is not None:
+            for joint, goal in zip((j, k), found):
+                q[joint] = quat_slerp(q[joint], goal, share)
+    return q
+
+
+def _bend(upper: Array, lower: Array) -> float:
+    return float(np.linalg.norm(np.cross(upper, lower)) / (np.linalg.norm(upper) * np.linalg.norm(lower)))
+
+
+def _bent_limb(q: Array, upper: Array, lower: Array, u: Array, f: Array, axis: Array) -> tuple[Array, Array] | None:
+    """Return rotations of both bones u, f (T-pose) that turn about `axis` alone, laid along upper and lower."""
+    u, f = u / np.linalg.norm(u), f / np.linalg.norm(f)
+    upper, lower = upper / np.linalg.norm(upper), lower / np.linalg.norm(lower)
+    along = axis * (axis @ f)
+    a, b = u @ (f - along), u @ np.cross(axis, f - along)
+    if np.hypot(a, b) < 1e-6:
+        return None
+    middle = np.arctan2(b, a)
+    half = np.arccos(np.clip((upper @ lower - u @ along) / np.hypot(a, b), -1.0, 1.0))
+    best = None
+    for angle in (middle + half, middle - half):
+        bend = rotvec_to_quat(axis * angle)
+        there = quat_apply(bend, f)
+        if np.linalg.norm(np.cross(u, there)) < 1e-6:
+            continue
+        goal = matrix_to_quat(_frame(upper, np.cross(upper, lower)) @ _frame(u, np.cross(u, there)).T)
+        if best is None or abs(goal @ q) > abs(best[0] @ q):
+            best = goal, quat_mul(goal, bend)
+    return best
+
+
+def _frame(x: Array, y: Array) -> Array:
+    y = y / np.linalg.norm(y)
+    return np.stack([x, y, np.cross(x, y)], axis=1)
+
+
+def loosen(q: Array, marks_seen: BoolArray, offsets: Array, loose: BoolArray) -> Array:
+    """Return rotations (22, 4) with least twist along legs whose knees turn about all axes."""
+    q = q.copy()
+    for hip, knee, ankle, toes in ((1, 4, 7, 10), (2, 5, 8, 11)):
+        if not loose[hip - 1]:
+            continue
+        for joint, parent, child in ((hip, 0, knee), (knee, hip, ankle)):
+            q[joint] = _least_turn(q[parent], offsets[child], quat_apply(q[joint], offsets[child]))
+        shin, foot = offsets[ankle] / np.linalg.norm(offsets[ankle]), offsets[toes] / np.linalg.norm(offsets[toes])
+        direction = quat_apply(q[ankle], foot)
+        now = quat_apply(quat_inv(q[knee]), direction)
+        flat, rest = now - (now @ shin) * shin, foot - (foot @ shin) * shin
+        heading = np.arctan2(np.cross(rest, flat) @ shin, rest @ flat)
+        clear = min(2.0 * float(np.linalg.norm(flat)) / max(float(np.linalg.norm(rest)), 1e-9), 1.0)
+        q[knee] = quat_mul(q[knee], rotvec_to_quat(shin * (FOOT_SHARE * clear * heading)))
+        if not marks_seen[ankle == LANDMARK_JOINT].any():
+            q[ankle] = _least_turn(q[knee], foot, direction)
+    return q
+
+
+def _least_turn(q: Array, bone: Array, direction: Array) -> Array:
+    """Return q turned by the least rotation that lays `bone` along `direction`."""
+    return np.asarray(quat_mul(quat_between(quat_apply(q, bone), direction), q))

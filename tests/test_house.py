@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "mimik"
 ORDER = (
     "errors", "_types", "rotation", "rig", "goals", "solve", "motion", "io", "learn", "live", "studio", "api", "cli",
+    "__main__",
 )  # fmt: skip
 COMPOSING = ("takes", "takes_report")
 ALLOWED = {
@@ -138,7 +139,7 @@ def test_nothing_is_left_lying_about(name):
 
 
 def fresh(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
 
 def test_import_loads_numpy_only():
@@ -147,12 +148,9 @@ def test_import_loads_numpy_only():
     assert not set(HEAVY) & set(loaded)
 
 
-def test_import_costs_little_beside_numpy():
-    def seconds(*names: str) -> float:
-        code = f"import time; t = time.perf_counter(); import {', '.join(names)}; print(time.perf_counter() - t)"
-        return min(float(fresh(code)) for _ in range(4))
-
-    assert seconds("numpy", "mimik") < 1.5 * seconds("numpy") + 0.02
+def test_import_loads_nothing_but_a_little_of_python_itself():
+    before = "import sys, typing, importlib; before = set(sys.modules); import mimik; "
+    assert fresh(before + "print(*set(sys.modules) - before)").split() == ["mimik"]
 
 
 def test_command_line_help_loads_no_solver():

@@ -1,4 +1,4 @@
-"""Peers, each an optional install: Pinocchio, mink (MuJoCo), pink, placo. Blender stands in `blender.py`.
+"""Peers, each an optional install: Pinocchio, mink (MuJoCo), pink, placo; Newton and Blender in files of their own.
 
 Every loop stops as soon as the worst effector is within a tenth of a millimetre (Pinocchio: a millimetre, for its
 speed), or after 100 iterations.
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.projected.blender import Blender, ITasc
 from benchmarks.projected.data import EFFECTORS, Figure
 from benchmarks.projected.methods import Method, Stand
+from benchmarks.projected.newton_ik import Newton
 from benchmarks.projected.robots import hinge_names, limits, mjcf, urdf
 
 from mimik._types import Array
@@ -124,11 +126,14 @@ class Pink(Pinocchio):
         ]
         self.limits = [pink.limits.ConfigurationLimit(self.model)]
 
+    def reset(self, stand: Stand) -> None:
+        super().reset(stand)
+        self.configuration.update(self.q)
+
     def solve(self, targets: Array) -> None:
-        pin, pink = self.pin, self.pink
+        pin, pink, configuration = self.pin, self.pink, self.configuration
         for task, target in zip(self.tasks, targets, strict=True):
             task.set_target(pin.SE3(np.eye(3), target))
-        configuration = pink.Configuration(self.model, self.data, self.q)
         for _ in range(ITERATIONS):
             at = np.array([configuration.data.oMi[k].translation for k in self.ids])
             if np.abs(targets - at).max() < CLOSE:
@@ -197,6 +202,9 @@ _NEEDS: dict[str, tuple[str, Callable[..., Any]]] = {
     Mink.name: ("mink", Mink),
     Pink.name: ("pink", Pink),
     Placo.name: ("placo", Placo),
+    Newton.name: ("newton", Newton),
+    Blender.name: ("bpy", Blender),
+    ITasc.name: ("bpy", ITasc),
 }
 
 

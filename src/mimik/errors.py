@@ -7,6 +7,9 @@ import difflib
 import os
 from collections.abc import Iterable
 
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
+
 
 class MimikError(Exception):
     """Root of all errors mimik raises for bad input. Anything else that escapes is a bug."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mimik
+from mimik import __main__ as entry
 from mimik.cli import main as cli
 from mimik.cli.output import print_json, progress
 from mimik.goals.keypoints import Keypoints
@@ -191,14 +192,45 @@ def test_interrupting_ends_with_130(capsys, monkeypatch, files):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_interrupting_compiled_code_ends_the_same_way(capsys, monkeypatch):
+    def meets_it():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    monkeypatch.setattr(cli, "main", meets_it)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as end:
+            entry.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert end.value.code == 130 and "stopped" in capsys.readouterr().err
+
+
+def test_an_error_nobody_asked_for_is_no_interruption(monkeypatch):
+    def breaks():
+        raise SystemError("a bug")
+
+    monkeypatch.setattr(cli, "main", breaks)
+    with pytest.raises(SystemError, match="a bug"):
+        entry.main()
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "mimik", "--version"], check=True, capture_output=True, text=True)
+    assert done.stdout == f"mimik {mimik.__version__}\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_control_c_leaves_nothing_half_written(tmp_path):
-    command = [sys.executable, "-c", "from mimik.cli.main import main; main()", "demo", "-o", str(tmp_path / "demo")]
+    command = [sys.executable, "-m", "mimik", "demo", "-o", str(tmp_path / "demo")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    limit = time.monotonic() + 60
-    while not (tmp_path / "demo" / "take.bvh").exists() and time.monotonic() < limit and process.poll() is None:
+    while not (tmp_path / "demo" / "take.bvh").exists() and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in err
     assert all(not p.name.startswith(".") for p in (tmp_path / "demo").iterdir())

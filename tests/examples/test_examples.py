@@ -19,7 +19,6 @@ def test_example_runs(path, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -53,8 +53,8 @@ def test_a_height_no_unit_explains_is_said():
 
 def test_doubt_is_said_with_the_option_that_settles_it():
     take = walk_take("body25")
-    lying = take.with_positions(take.positions[:1] @ np.array([[0.7, 0.7, 0], [-0.7, 0.7, 0], [0, 0, 1]]))
-    assert any("up=" in note for note in normalise_take(lying).notes)
+    leaning = take.with_positions(take.positions[:1] @ np.array([[1, 0, 0], [0, 0.7, 0.7], [0, -0.7, 0.7]]))
+    assert any("up=" in note for note in normalise_take(leaning).notes)
     child = take.with_positions(take.positions * 0.45)
     assert any("units=" in note for note in normalise_take(child).notes)
 

@@ -12,14 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from mimik import __version__
-from mimik.errors import MimikError, OptionError, one_of
+from mimik.errors import INTERRUPTED, MimikError, OptionError, one_of
 
 COMMANDS = (
     "demo", "info", "convert", "solve", "pose", "view", "render", "studio", "live", "limits", "data", "train", "bench",
 )  # fmt: skip
 """Commands in the order of the help; each is the file of its name in this folder, where there is one."""
-
-INTERRUPTED = 130
 
 
 class LazyGroup(TyperGroup):

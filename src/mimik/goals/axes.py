@@ -5,6 +5,7 @@ where the feet keep a level. Data are mirrored when left, up and forward (from t
 the right way round. Every guess says how sure it is and which option settles it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -43,6 +44,7 @@ _SHARE_OF_HEIGHT = (
     *(((f"{s}_elbow", f"{s}_wrist"), 0.150) for s in ("left", "right")),
     *(((f"{s}_shoulder", f"{s}_hip"), 0.310) for s in ("left", "right")),
 )
+_USUAL_UP = {"+y": 1.5, "+z": 1.5, "-y": 0.5, "-z": -1.0, "+x": -1.5, "-x": -1.5}  # of the files people have
 _SURE = 0.9
 _USUAL_HEIGHT = 1.7
 _FRAMES_LOOKED_AT = 2000
@@ -158,6 +160,10 @@ class _Body:
         """Return a role or landmark (T, 3)."""
         return self.places[site] if site in self.places else self.landmarks[site]
 
+    def points(self, sites: Sequence[str]) -> Array:
+        """Return several (T, K, 3)."""
+        return np.stack([self[site] for site in sites], axis=1)
+
     def middle(self, site: str) -> Array:
         """Return the mid-point (T, 3) of left and right."""
         return np.asarray((self[f"left_{site}"] + self[f"right_{site}"]) / 2)
@@ -224,6 +230,8 @@ def _find_up(body: _Body | None, tall: float, likely: str, notes: list[str]) -> 
         for k, axis in enumerate("xyz"):
             for sign, name in ((1.0, "+"), (-1.0, "-")):
                 scores[name + axis] = _upness(body, k, sign, tall)
+        if any(scores.values()):
+            scores = {axis: score + _USUAL_UP[axis] for axis, score in scores.items()}
     if likely:
         scores[likely] += 1.0
     best = max(scores, key=lambda a: scores[a])
@@ -251,13 +259,20 @@ def _upness(body: _Body, k: int, sign: float, tall: float) -> float:
             along = sign * (top - bottom)[:, k] / np.linalg.norm(top - bottom, axis=1)
         along = along[np.isfinite(along)]
         score += weight * float(along.mean()) if len(along) else 0.0
-    feet = [sign * body[f"{s}_{part}"][:, k] for s in ("left", "right") for part in ("ankle", "foot", "heel")]
-    lowest = np.fmin.reduce(feet)
+    feet = [f"{s}_{part}" for s in ("left", "right") for part in ("ankle", "foot", "heel")]
+    return score + sum(
+        w * _level(sign * body.points(sites)[..., k], tall) for sites, w in ((feet, 2.0), (BODY_ROLES, 3.0))
+    )
+
+
+def _level(heights: Array, tall: float) -> float:
+    """Return how steady (0 to 1) the lowest of points (T, K) keeps its height: somebody always touches the floor."""
+    lowest = np.fmin.reduce(heights, axis=1)
     lowest = lowest[np.isfinite(lowest)]
-    if len(lowest) > 10 and np.isfinite(tall):
-        low, high = np.percentile(lowest, [5, 75])
-        score += 2.0 * float(np.exp(-(((high - low) / (0.05 * tall)) ** 2)))
-    return score
+    if len(lowest) <= 10 or not np.isfinite(tall):
+        return 0.0
+    low, high = np.percentile(lowest, [5, 75])
+    return float(np.exp(-(((high - low) / (0.05 * tall)) ** 2)))
 
 
 def _find_mirrored(body: _Body | None, notes: list[str]) -> bool:

@@ -71,6 +71,8 @@ def can(path: str | os.PathLike[str], function: str) -> bool:
 def _modules(path: str | os.PathLike[str]) -> list[Any]:
     path = Path(path)
     if path.is_dir():
+        if path.suffix.lower() in FORMATS and path.suffix.lower() != ".json":
+            raise FileError(path, f"is a folder, not a {path.suffix.lower()} file")
         return [importlib.import_module(f"mimik.io.{name}") for name in FOLDER_FORMATS]
     suffix = path.suffix.lower()
     if suffix not in FORMATS:

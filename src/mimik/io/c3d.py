@@ -18,6 +18,7 @@ from mimik.io._points import TakeOptions, check_size, finish_take
 from mimik.io.files import atomic_write, read_bytes
 
 _AXES = {"+x", "-x", "+y", "-y", "+z", "-z"}
+_POINT_BYTES = 16  # three places and a residual, single precision
 
 
 def sniff(path: Path) -> bool:
@@ -69,6 +70,8 @@ def write_keypoints(
     file["data"]["meta_points"]["residuals"] = np.where(missing, -1.0, 0.0)[None]
     with atomic_write(path) as temporary:
         file.write(os.fspath(temporary))
+        if temporary.stat().st_size < keypoints.frame_count * len(keypoints.names) * _POINT_BYTES:
+            raise FileError(path, "cannot be written whole: is the disk full?")  # ezc3d says nothing of it
     notes = ["C3D holds single precision: places are rounded to about a ten-millionth of their size"]
     return notes + (["confidence is not part of C3D"] if keypoints.confidence is not None else [])
 

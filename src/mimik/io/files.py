@@ -87,6 +87,8 @@ def open_npy(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     """Load one array from an npy file, never a pickled one."""
     try:
         size = Path(path).stat().st_size
+        if not size:
+            raise FileError(path, "is empty")
         array = np.load(path, allow_pickle=False, mmap_mode="r")  # a map fails before memory is taken
         if array.nbytes > max(size, 1):
             raise FileError(path, f"declares {array.nbytes} bytes but has {size}")

@@ -61,9 +61,7 @@ def render(
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
-        raise FileError(
-            path, f"pictures are written as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'!r}"
-        )
+        raise FileError(path, f"pictures are written as {', '.join(SUFFIXES)}, not {path.suffix or 'without a suffix'}")
     shot = Shot(view, focus, width, height, follow, ghosts, floor, together)
     film = film_of(subjects, shot, theme=theme, keypoints=keypoints, body=body)
     words = _Words(tuple(labels or ()), title, film.theme)

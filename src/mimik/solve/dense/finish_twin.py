@@ -64,18 +64,11 @@ def weigh(q: Array, p: Array, seen: BoolArray, noise: Array, offsets: Array, rou
         rows, rests = [], []
         for j in map(int, np.flatnonzero(seen)):
             rows.append(_moves(at, j) * np.sqrt(weights[j]))
-            rows.append(_moves(at, int(j)) * np.sqrt(weights[j]))
-            rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
             rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
         back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
-        back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
-        for j in range(22):
         for j in range(22):
             row = np.zeros((3, 69))
-            row = np.zeros((3, 69))
             row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
-            row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
-            rows.append(row / (DOUBT_WORLD[j] * scale))
             rows.append(row / (DOUBT_WORLD[j] * scale))
             rests.append(back[j] / (DOUBT_WORLD[j] * scale))
             if j:

@@ -138,6 +138,14 @@ def test_every_single_joint_may_be_missing(solver, walk):
         assert np.median(apart) < 5.0, BODY_ROLES[joint]
 
 
+@pytest.mark.parametrize("missing", ["left_elbow", "right_knee", "left_ankle", "pelvis", "right_hip", "spine1", "neck"])
+def test_what_is_seen_beyond_a_missing_joint_is_met(solver, walk, missing):
+    points = seen(HUMAN, walk)
+    points[:, BODY_ROLES.index(missing)] = np.nan
+    found = solver.solve(points)
+    assert np.nanmax(found.residuals) < 1e-3, missing
+
+
 def test_a_whole_arm_and_both_feet_may_be_missing(solver, walk):
     points = seen(HUMAN, walk)
     points[:, [13, 16, 18, 20, 7, 8, 10, 11]] = np.nan

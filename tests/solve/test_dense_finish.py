@@ -8,7 +8,7 @@ from mimik.rig.roles import BODY_PARENTS
 from mimik.rotation import geodesic, identity_quat, quat_apply, quat_mul, rotvec_to_quat
 from mimik.solve.dense import finish_kernels, finish_twin
 from mimik.solve.dense.body import CORPUS_AXES, LANDMARK_JOINT, role_body
-from mimik.solve.dense.layout import WEIGH_ROUNDS
+from mimik.solve.dense.layout import GAP_ROUNDS, WEIGH_ROUNDS
 from tests.learn.motions import smooth_rotations
 
 COUNT = 30
@@ -34,9 +34,11 @@ def scene(seed, noise):
 def test_noise_is_weighed_alike(noise):
     _, q, p, seen, spread = scene(1, noise)
     got, root = q.copy(), np.empty((COUNT, 3))
-    finish_kernels.weigh(got, p, seen, spread, BODY.offsets, root, WEIGH_ROUNDS)
+    finish_kernels.weigh(got, p, seen, BODY.present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
     for n in range(COUNT):
-        expected, there = finish_twin.weigh(q[n], p[n], seen[n], spread[n], BODY.offsets, WEIGH_ROUNDS)
+        expected, there = finish_twin.weigh(
+            q[n], p[n], seen[n], BODY.present, spread[n], BODY.offsets, WEIGH_ROUNDS, GAP_ROUNDS
+        )
         assert geodesic(got[n], expected).max() < 1e-6
         assert np.abs(root[n] - there).max() < 1e-7
 
@@ -45,7 +47,7 @@ def test_weighing_brings_bones_nearer_to_where_they_are():
     true, q, p, seen, spread = scene(2, 0.01)
     seen[:] = True
     weighed, root = q.copy(), np.empty((COUNT, 3))
-    finish_kernels.weigh(weighed, p, seen, spread, BODY.offsets, root, WEIGH_ROUNDS)
+    finish_kernels.weigh(weighed, p, seen, BODY.present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
     inner = [1, 2, 4, 5, 16, 17, 18, 19]  # with a bone beyond them
     assert geodesic(weighed, true)[:, inner].mean() < 0.8 * geodesic(q, true)[:, inner].mean()
 
@@ -118,3 +120,36 @@ def test_leaves_follow_their_parents_as_far_as_they_are_not_trusted():
     kept = q.copy()
     finish_kernels.temper(kept, np.zeros((COUNT, 22), dtype=bool), usual, np.ones(5))
     assert geodesic(kept, q).max() < 1e-6
+
+
+@pytest.mark.parametrize("most", [0.0, 0.3])
+def test_limbs_are_bridged_alike(most):
+    _, q, p, seen, _ = scene(7, 0.0)
+    seen[:, [18, 5, 8]] = False
+    seen[::2, 8] = True
+    got = q.copy()
+    finish_kernels.bridge(got, p, seen, BODY.offsets, most)
+    for n in range(COUNT):
+        assert geodesic(got[n], finish_twin.bridge(q[n], p[n], seen[n], BODY.offsets, most)).max() < 1e-6
+
+
+@pytest.mark.parametrize("joint", [18, 19, 4, 8])
+def test_a_bridged_limb_ends_where_it_was_seen(joint):
+    _, q, p, seen, _ = scene(8, 0.0)
+    seen[:], seen[:, joint] = True, False
+    finish_kernels.bridge(q, p, seen, BODY.offsets, 0.0)
+    above = BODY_PARENTS[joint]
+    beyond = int(np.flatnonzero(joint == BODY_PARENTS)[0])
+    reached = p[:, above] + quat_apply(q[:, above], BODY.offsets[joint]) + quat_apply(q[:, joint], BODY.offsets[beyond])
+    assert np.abs(reached - p[:, beyond]).max() < 1e-6
+
+
+def test_joints_a_body_lacks_keep_to_their_parents():
+    _, q, p, seen, spread = scene(9, 0.01)
+    present = np.ones(22, dtype=bool)
+    present[[3, 13]] = False
+    seen &= present
+    root = np.empty((COUNT, 3))
+    finish_kernels.weigh(q, p, seen, present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
+    assert geodesic(q[:, 3], q[:, 0]).max() < 1e-3
+    assert geodesic(q[:, 13], q[:, 9]).max() < 1e-3

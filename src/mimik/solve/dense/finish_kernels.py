@@ -29,7 +29,11 @@ from mimik.solve.dense.layout import (
 _PARENT, _HINGED, _LANDMARK_JOINT = BODY_PARENTS.copy(), HINGE_JOINTS.copy(), LANDMARK_JOINT.copy()
 _LEAVES = np.array(LEAVES)
 _WORLD, _LOCAL = np.array(DOUBT_WORLD), np.array(DOUBT_LOCAL)
-_LEAST_NOISE = 1e-4  # metres; what is said to be surer counts as this sure
+_CLEAN = 1e-4  # metres of noise up to which positions are taken to be exact
+_LEAST_NOISE = 1e-5  # metres; what is said to be surer counts as this sure
+_MIDDLES = np.array([[16, 18, 20], [17, 19, 21], [1, 4, 7], [2, 5, 8], [4, 7, 10], [5, 8, 11]])
+_HELD = 1e8  # weight of what holds a joint the body lacks to its parent
+_WIDEST, _SETTLED = 0.7, 1e-4  # radians: the widest turn of one step, and the turn below which no other is made
 _TINY = 1e-9
 _DEPTH = np.zeros(22, dtype=np.int64)
 for _joint in range(1, 22):
@@ -186,8 +190,11 @@ def _add_seen(h, b, j, arms, steps, off, weight):
 
 
 @_jit
-def _add_doubt(h, b, q, start, scale):
-    """Add what the network is trusted to know: each rotation in the world, and against its parent's."""
+def _add_doubt(h, b, q, start, present, scale):
+    """Add what the network is trusted to know: each rotation in the world, and against its parent's.
+
+    Joints the body lacks are held to their parents.
+    """
     moved = np.empty((22, 3))
     for j in range(22):
         v = _to_rotvec(_mul(_quat(start, j), _inv(_quat(q, j))))
@@ -201,7 +208,7 @@ def _add_doubt(h, b, q, start, scale):
         if j == 0:
             continue
         col = 3 * _PARENT[j] + 3
-        w = 1.0 / (_LOCAL[j] * scale) ** 2
+        w = 1.0 / (_LOCAL[j] * scale) ** 2 if present[j] else _HELD
         for i in range(3):
             apart = w * (moved[j, i] - moved[_PARENT[j], i])
             h[row + i, row + i] += w
@@ -248,11 +255,47 @@ def _rows_above():
 
 
 @_jit
-def weigh(q, p, seen, noise, offsets, root, rounds):
-    """Find the likeliest pose between what the network says and what is seen in noise; frames without are left.
+def bridge(q, p, seen, offsets, most):
+    """Bend limbs at elbows, knees and ankles not seen, in q (N, 22, 4), so that their ends meet what was seen.
 
-    q (N, 22, 4) in and out, p and seen (N, 22, 3) (N, 22) what is seen, noise (N, 22) metres, root (N, 3) out. Each
-    round is one Gauss-Newton step on all rotations and the root together.
+    The middle joint is put where both bones allow, as near as can be to where q has it; ends that miss by no more than
+    `most` metres are left.
+    """
+    for n in range(len(q)):
+        for row in range(len(_MIDDLES)):
+            j, m, e = _MIDDLES[row, 0], _MIDDLES[row, 1], _MIDDLES[row, 2]
+            if seen[n, m] or not (seen[n, j] and seen[n, e]):
+                continue
+            u, f = _row(offsets, m), _row(offsets, e)
+            a, b = math.sqrt(_dot(u, u)), math.sqrt(_dot(f, f))
+            line = _less(p[n], e, j)
+            reach = math.sqrt(_dot(line, line))
+            upper, lower = _apply(_quat(q[n], j), u), _apply(_quat(q[n], m), f)
+            off = (line[0] - upper[0] - lower[0], line[1] - upper[1] - lower[1], line[2] - upper[2] - lower[2])
+            if min(a, b) < 1e-4 or reach < 1e-4 or _dot(off, off) <= most * most:
+                continue
+            line = _unit(line)
+            guess = _unit(upper)
+            d = _dot(guess, line)
+            side = (guess[0] - d * line[0], guess[1] - d * line[1], guess[2] - d * line[2])
+            if _dot(side, side) < 1e-8:
+                continue
+            side = _unit(side)
+            d = min(max((a * a + reach * reach - b * b) / (2.0 * a * reach), -1.0), 1.0)
+            h = math.sqrt(1.0 - d * d)
+            upper = (d * line[0] + h * side[0], d * line[1] + h * side[1], d * line[2] + h * side[2])
+            lower = (reach * line[0] - a * upper[0], reach * line[1] - a * upper[1], reach * line[2] - a * upper[2])
+            _put(q[n], j, _least_turn(_quat(q[n], j), _unit(u), upper))
+            _put(q[n], m, _least_turn(_quat(q[n], m), _unit(f), _unit(lower)))
+
+
+@_jit
+def weigh(q, p, seen, present, noise, offsets, root, rounds, gap_rounds):
+    """Find the likeliest pose between what the network says and what is seen; clean frames without gaps are left.
+
+    q (N, 22, 4) in and out, p and seen (N, 22, 3) (N, 22) what is seen, present (22,) joints the body has, noise
+    (N, 22) metres, root (N, 3) out. Each round is one Gauss-Newton step on all rotations and the root together. Frames
+    with joints unseen take more of them, up to gap_rounds: bones beyond a gap have further to go.
     """
     above = _rows_above()
     h, b = np.empty((69, 69)), np.empty(69)
@@ -260,18 +303,23 @@ def weigh(q, p, seen, noise, offsets, root, rounds):
     arms, steps = np.empty((8, 3)), np.empty(8, dtype=np.int64)
     for n in range(len(q)):
         level = count = 0.0
+        gap = False
         for i in range(3):
             root[n, i] = p[n, 0, i]
         for j in range(22):
+            gap = gap or (present[j] and not seen[n, j])
             if seen[n, j]:
                 level, count = level + noise[n, j], count + 1.0
-        level /= max(count, 1.0)
-        if level <= _LEAST_NOISE:
+        level = max(level / max(count, 1.0), _CLEAN)
+        if level <= _CLEAN and not gap:
             continue
+        for j in range(1, 22):
+            if not present[j]:
+                _put(q[n], j, _quat(q[n], _PARENT[j]))
         scale = (level / DOUBT_LEVEL) ** DOUBT_POWER
         start[:] = q[n]
         _centre(q[n], p[n], seen[n], noise[n], offsets, root[n], at)
-        for _ in range(rounds):
+        for _ in range(gap_rounds if gap else rounds):
             _reach(q[n], root[n], offsets, at)
             h[:] = 0.0
             b[:] = 0.0
@@ -285,13 +333,26 @@ def weigh(q, p, seen, noise, offsets, root, rounds):
                     k = steps[m]
                 off = (p[n, j, 0] - at[j, 0], p[n, j, 1] - at[j, 1], p[n, j, 2] - at[j, 2])
                 _add_seen(h, b, j, arms, steps, off, 1.0 / max(noise[n, j], _LEAST_NOISE) ** 2)
-            _add_doubt(h, b, q[n], start, scale)
+            _add_doubt(h, b, q[n], start, present, scale)
             _solve(h, b, above)
-            for i in range(3):
-                root[n, i] += b[i]
-            for j in range(22):
-                r = 3 * j + 3
-                _put(q[n], j, _mul(_from_rotvec(b[r], b[r + 1], b[r + 2]), _quat(q[n], j)))
+            if _step(q[n], root[n], b) < _SETTLED:
+                break
+
+
+@_jit
+def _step(q, root, b):
+    """Move the root (3,) and turn all joints (22, 4) by a step (69,), shortened where it is wild; return its turn."""
+    widest = 0.0
+    for j in range(22):
+        r = 3 * j + 3
+        widest = max(widest, math.sqrt(b[r] * b[r] + b[r + 1] * b[r + 1] + b[r + 2] * b[r + 2]))
+    k = min(_WIDEST / max(widest, _TINY), 1.0)
+    for i in range(3):
+        root[i] += k * b[i]
+    for j in range(22):
+        r = 3 * j + 3
+        _put(q, j, _mul(_from_rotvec(k * b[r], k * b[r + 1], k * b[r + 2]), _quat(q, j)))
+    return widest
 
 
 @_jit

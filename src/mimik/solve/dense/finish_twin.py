@@ -30,8 +30,14 @@ from mimik.solve.dense.layout import (
     settle_share,
 )
 
-LEAST_NOISE = 1e-4
-"""Metres; what is said to be surer counts as this sure."""
+CLEAN, LEAST_NOISE = 1e-4, 1e-5
+"""Metres of noise up to which positions are taken to be exact, and the least anything counts with."""
+
+HELD = 1e8
+"""Weight of what holds a joint the body lacks to its parent."""
+
+WIDEST, SETTLED = 0.7, 1e-4
+"""Radians: the widest turn of one step, and the turn below which no other is made."""
 
 
 def reach(q: Array, root: Array, offsets: Array) -> Array:
@@ -43,7 +49,41 @@ def reach(q: Array, root: Array, offsets: Array) -> Array:
     return at
 
 
-def weigh(q: Array, p: Array, seen: BoolArray, noise: Array, offsets: Array, rounds: int) -> tuple[Array, Array]:
+def bridge(q: Array, p: Array, seen: BoolArray, offsets: Array, most: float) -> Array:
+    """Return rotations (22, 4) whose elbows, knees and ankles not seen bend so that the limbs' ends are met.
+
+    The middle joint lies on the circle both bone lengths allow, as near as can be to where q has it; ends that miss by
+    no more than `most` metres are left.
+    """
+    q = q.copy()
+    for j, m, e in ((16, 18, 20), (17, 19, 21), (1, 4, 7), (2, 5, 8), (4, 7, 10), (5, 8, 11)):
+        a, b, reach = (float(np.linalg.norm(v)) for v in (offsets[m], offsets[e], p[e] - p[j]))
+        if seen[m] or not (seen[j] and seen[e]) or min(a, b, reach) < 1e-4:
+            continue
+        ends = p[j] + quat_apply(q[j], offsets[m]) + quat_apply(q[m], offsets[e])
+        if np.linalg.norm(p[e] - ends) <= most:
+            continue
+        line, guess = (p[e] - p[j]) / reach, quat_apply(q[j], offsets[m]) / a
+        side = guess - (guess @ line) * line
+        if side @ side < 1e-8:
+            continue
+        cosine = np.clip((a * a + reach * reach - b * b) / (2.0 * a * reach), -1.0, 1.0)
+        upper = cosine * line + np.sqrt(1.0 - cosine**2) * side / np.linalg.norm(side)
+        q[j] = _least_turn(q[j], offsets[m], upper)
+        q[m] = _least_turn(q[m], offsets[e], reach * line - a * upper)
+    return q
+
+
+def weigh(
+    q: Array,
+    p: Array,
+    seen: BoolArray,
+    present: BoolArray,
+    noise: Array,
+    offsets: Array,
+    rounds: int,
+    gap_rounds: int,
+) -> tuple[Array, Array]:
     """Return the likeliest rotations (22, 4) and root (3,) between what the network says and what is seen.
 
     Least squares over a small turn x_j of every joint, in world axes, and a step of the root:
@@ -51,36 +91,51 @@ def weigh(q: Array, p: Array, seen: BoolArray, noise: Array, offsets: Array, rou
         sum over seen j  |p_j - at_j(x)|^2 / noise_j^2
         + sum over j     |x_j - m_j|^2 / world_j^2  +  |(x_j - m_j) - (x_parent - m_parent)|^2 / local_j^2
 
-    m_j being the turn back to the network's answer.
+    m_j being the turn back to the network's answer. Joints the body lacks keep to their parents.
     """
-    level = float(noise[seen].mean()) if seen.any() else 0.0
-    if level <= LEAST_NOISE:
+    level = max(float(noise[seen].mean()) if seen.any() else 0.0, CLEAN)
+    gap = bool((present & ~seen).any())
+    if level <= CLEAN and not gap:
         return q, p[0]
+    q = q.copy()
+    for j in np.flatnonzero(~present[1:]) + 1:
+        q[j] = q[BODY_PARENTS[j]]
     weights = 1.0 / np.maximum(noise, LEAST_NOISE) ** 2
     start, scale = q, (level / DOUBT_LEVEL) ** DOUBT_POWER
+    local = np.where(present, np.array(DOUBT_LOCAL) * scale, HELD**-0.5)
     root = p[0] + np.average((p - reach(q, p[0], offsets))[seen], axis=0, weights=weights[seen])
-    for _ in range(rounds):
+    for _ in range(gap_rounds if gap else rounds):
         at = reach(q, root, offsets)
-        rows, rests = [], []
-        for j in map(int, np.flatnonzero(seen)):
-            rows.append(_moves(at, j) * np.sqrt(weights[j]))
-            rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
         back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
-        for j in range(22):
-            row = np.zeros((3, 69))
-            row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
-            rows.append(row / (DOUBT_WORLD[j] * scale))
-            rests.append(back[j] / (DOUBT_WORLD[j] * scale))
-            if j:
-                parent = int(BODY_PARENTS[j])
-                row = row.copy()
-                row[:, 3 * parent + 3 : 3 * parent + 6] = -np.eye(3)
-                rows.append(row / (DOUBT_LOCAL[j] * scale))
-                rests.append((back[j] - back[parent]) / (DOUBT_LOCAL[j] * scale))
+        rows, rests = _doubt_rows(back, np.array(DOUBT_WORLD) * scale, local)
+        for j in np.flatnonzero(seen):
+            rows.append(_moves(at, int(j)) * np.sqrt(weights[j]))
+            rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
         x = np.linalg.lstsq(np.concatenate(rows), np.concatenate(rests), rcond=None)[0]
+        widest = float(np.linalg.norm(x[3:].reshape(22, 3), axis=1).max())
+        x = x * min(WIDEST / max(widest, 1e-9), 1.0)
         root = root + x[:3]
         q = quat_mul(rotvec_to_quat(x[3:].reshape(22, 3)), q)
+        if widest < SETTLED:
+            break
     return q, root
+
+
+def _doubt_rows(back: Array, world: Array, local: Array) -> tuple[list[Array], list[Array]]:
+    """Return rows (3, 69) and right sides (3,) that ask every joint back to the network's answer."""
+    rows, rests = [], []
+    for j in range(22):
+        row = np.zeros((3, 69))
+        row[:, 3 * j + 3 : 3 * j + 6] = np.eye(3)
+        rows.append(row / world[j])
+        rests.append(back[j] / world[j])
+        if j:
+            parent = int(BODY_PARENTS[j])
+            row = row.copy()
+            row[:, 3 * parent + 3 : 3 * parent + 6] = -np.eye(3)
+            rows.append(row / local[j])
+            rests.append((back[j] - back[parent]) / local[j])
+    return rows, rests
 
 
 def _moves(at: Array, joint: int) -> Array:

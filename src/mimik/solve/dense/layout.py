@@ -73,6 +73,12 @@ DOUBT_LEVEL, DOUBT_POWER = 0.005, 0.35
 WEIGH_ROUNDS = 2
 """Gauss-Newton steps that weigh the network against noisy positions; a third changes nothing that counts."""
 
+GAP_ROUNDS = 12
+"""The most of them where joints were not seen, so that bones beyond a gap meet what was seen of them."""
+
+BRIDGE_FAR = 0.3
+"""Metres by which the end of a limb whose middle was not seen may miss before it is bent there outright."""
+
 HINGE_SINE = 0.02
 """Sine of the bend at which a clean hinge counts as much as the network for the turn of the limb above."""
 

@@ -25,10 +25,12 @@ from mimik.rig.role_space import role_map
 from mimik.rig.roles import BODY_ROLES
 from mimik.rotation import identity_quat
 from mimik.solve.dense.body import CHILD, LANDMARKS, RoleBody, role_body
-from mimik.solve.dense.finish_kernels import hinge, loosen, temper, weigh
+from mimik.solve.dense.finish_kernels import bridge, hinge, loosen, temper, weigh
 from mimik.solve.dense.kernels import WIDE_COLLARS, after, before
 from mimik.solve.dense.layout import (
+    BRIDGE_FAR,
     FEATURE_WIDTH,
+    GAP_ROUNDS,
     LEAF_TRUST,
     OUTPUT_WIDTH,
     PLAIN,
@@ -149,7 +151,12 @@ class DenseSolver:
         else:
             y = self._session.run(None, {"features": x})[0]
         after(y, p, seen, noise, self._child, self._bones, self._side, self._plain, g, own, out)
-        weigh(out, p, seen, noise, body.offsets, root, WEIGH_ROUNDS)
+        gaps = not seen[:, body.present].all()
+        if gaps:
+            bridge(out, p, seen, body.offsets, BRIDGE_FAR)
+        weigh(out, p, seen, body.present, noise, body.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
+        if gaps and not noise.any():
+            bridge(out, p, seen, body.offsets, 0.0)
         hinge(out, p, seen, noise, body.offsets, body.hinges)
         if body.loose.any():
             loosen(out, marks_seen, body.offsets, body.loose)

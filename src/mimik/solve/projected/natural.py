@@ -43,6 +43,11 @@ class NaturalPose:
         given = (parts["share"], parts["size"], parts["tpose"], np.zeros((joints, 4)), values, base)
         self.floats: Array = np.concatenate([np.ravel(a) for a in given])
 
+    def set_pose(self, values: Array, base: Array) -> None:
+        """Prefer another pose: values (N,) and base frames (J, 4). A network writes its own over it."""
+        self.floats[-base.size :] = base.ravel()
+        self.floats[-base.size - values.size : -base.size] = values
+
     @classmethod
     def for_problem(
         cls, problem: Problem, option: Literal["motion"] | LocalPose | None, start: tuple[Array, Array]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numba
@@ -24,6 +24,7 @@ from mimik.solve.projected.model import BallKind, Model, build_model, effort
 from mimik.solve.projected.natural import NaturalPose
 from mimik.solve.projected.problem import Problem, build_problem, target_row
 from mimik.solve.projected.published import published_step
+from mimik.solve.projected.stance import Stance, assume
 from mimik.solve.solution import Solution
 
 Method = Literal["second_order", "published"]
@@ -99,7 +100,8 @@ class Solver:
     limits   joint kinds and ranges; the rig's own unless given
     joints   ranges that replace those of single joints
     start    pose of the first frame's start; the T-pose unless given
-    natural  "motion": prefer poses people take, learned from motion capture, where the rig has the roles for it;
+    natural  "motion": prefer poses people take, learned from motion capture, where the rig has the roles for it; what
+             the goals do not say is assumed, unless there is a start: the feet stay, an arm without goals hangs;
              a LocalPose: prefer that one; None: no preference
     method   "second_order" or "published" (projected gradient with Armijo back-tracking)
     Raises GoalError for goals that make no sense on this rig.
@@ -123,9 +125,10 @@ class Solver:
             raise OptionError(one_of("projected method", method, METHODS))
         self.method, self._told = method, False
         self.options = options or Options()
-        self.model = build_model(rig, limits=limits, joints=joints, ball=ball, root=root)
+        self._build: dict[str, Any] = {"limits": limits, "joints": joints, "ball": ball, "root": root}
+        self.model = build_model(rig, **self._build)
         self._start = self.model.pose_to_values(start if start is not None else rig.tpose())
-        self._natural_option = natural
+        self._natural_option, self._posed = natural, start is not None
         self.set_goals(goals)
         self.reset()
 
@@ -143,10 +146,40 @@ class Solver:
         """Replace the goals; the pose stays."""
         self.problem: Problem = build_problem(self.model, goals)
         self._arena = Arena(self.model.arrays, self.problem.arrays)
-        self._natural = NaturalPose.for_problem(self.problem, self._natural_option, self._start)
+        self._stance, self._assumed = self._stand()
+        option = None if self._stance else self._natural_option
+        self._natural = NaturalPose.for_problem(self.problem, option, self._start)
         self._settings = self.options.settings(self._natural.pulls)
+        if self._stance:
+            self._settings = replace(self.options, pull=1.0, momentum=0.0).settings(pulls=self.options.pull > 0.0)
+        if self._settings.pull >= 1.0:  # all the way means all values
+            self._arena.goals.ease[:] = 1.0
         if not self._natural.learned:
             self._arena.model.scale[:] = effort(self.model.arrays)
+
+    def _stand(self) -> tuple[Stance | None, Solver | None]:
+        """Return what is assumed beside the goals, and a solver of both; see `stance.py`."""
+        if self._natural_option != "motion" or self._posed or self.method == "published" or self.options.pull == 0.0:
+            return None, None
+        stance = assume(self.problem)
+        if stance is None:
+            return None, None
+        rig = self.model.rig
+        helper = replace(self.options, pull=1.0, momentum=0.0, restarts=0)
+        inner = Solver(rig, [*self.problem.goals, *stance.goals], start=rig.tpose(), options=helper, **self._build)
+        inner._arena.model.scale[:] = effort(self.model.arrays)
+        return stance, inner
+
+    def _follow_stance(self) -> None:
+        """Solve for the goals and what is assumed, and prefer that pose."""
+        stance, inner = self._stance, self._assumed
+        if stance is None or inner is None:
+            return
+        given, rows = self._arena.goals.target, inner._arena.goals.target
+        rows[: len(given)] = given
+        rows[len(given) :, :3] = stance.targets(given)
+        inner.advance()
+        self._natural.set_pose(*stance.relax(self.model, inner.state.values, inner.state.base))
 
     def reset(self, pose: LocalPose | None = None) -> None:
         """Put the figure into a pose; into the start pose unless given."""
@@ -191,6 +224,7 @@ class Solver:
                 arena.sizes, arena.ints, arena.floats, self._settings, state.values, state.base
             )
         else:
+            self._follow_stance()
             self.outcome = live_step(
                 arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
                 self._settings, state.values, state.base, state.speed, state.worst, state.tick,
@@ -239,8 +273,14 @@ class Solver:
         The live state does not change. Raises GoalError for targets of another shape or not finite.
         """
         rows, began = self._target_rows(targets), time.perf_counter()
-        count = len(rows)
+        count, settings = len(rows), self._settings
         values, base = self._start if start is None else self.model.pose_to_values(start)
+        if self._stance and self._assumed:  # no single preference serves all problems: each starts at its own
+            settings = settings._replace(pull=0.0)
+            if start is None:
+                assumed = np.concatenate([rows, _padded(self._stance.targets(rows))], axis=1)
+                stood = self._assumed.solve_many(assumed, threads=threads).poses
+                values, base = self._stance.relax(self.model, *self.model.pose_to_values(stood))
         values = np.array(np.broadcast_to(values, (count, values.shape[-1])))
         base = np.array(np.broadcast_to(base, (count, *base.shape[-2:])))
         residual, outcome = np.zeros((count, len(self.problem.rows), 3)), np.zeros((count, 5))
@@ -252,7 +292,7 @@ class Solver:
         try:
             solve_many(
                 arena.sizes, arena.ints, arena.floats, natural.sizes, natural.ints, natural.floats, natural.singles,
-                self._settings, rows, values, base, residual, outcome, max(1, min(4 * cores, count)),
+                settings, rows, values, base, residual, outcome, max(1, min(4 * cores, count)),
             )  # fmt: skip
         finally:
             numba.set_num_threads(before)
@@ -331,6 +371,11 @@ class Solver:
 
     def _joint_names(self) -> set[str]:
         return {*self.model.rig.names, *self.model.rig.roles, *(getattr(g, "joint", "") for g in self.problem.rows)}
+
+
+def _padded(places: Array) -> Array:
+    """Places (..., 3) as the kernels' four numbers."""
+    return np.concatenate([places, np.zeros((*places.shape[:-1], 1))], axis=-1)
 
 
 def status_word(end: int, touched: bool) -> str:

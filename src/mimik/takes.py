@@ -22,6 +22,7 @@ from mimik.goals.proportions import BoneFit, fit_bone_lengths
 from mimik.goals.repair import RepairReport, repair
 from mimik.motion.clip import Clip
 from mimik.motion.contacts import clip_contacts, standing_heights
+from mimik.motion.denoise import band_noise, denoise, white_noise
 from mimik.motion.foot_lock import lock_feet, raise_hands
 from mimik.motion.retarget import retarget
 from mimik.motion.smooth import smooth_values
@@ -39,10 +40,10 @@ METHODS: tuple[Method, ...] = ("dense", "ikgat", "projected")
 Proportions = Literal["auto", "person", "rig"]
 
 NOISY = 0.003
-"""Noise of keypoints in metres from which a recorded take is smoothed and its standing feet are held, unless told."""
+"""Noise of keypoints in metres from which a recorded take's standing feet are held, unless told."""
 
-SMOOTH_HZ = 6.5
-"""Cutoff for takes that are just noisy; noisier ones are smoothed more, so that the whole error is least."""
+FAINT = 0.001
+"""Noise of keypoints in metres from which a recorded take is smoothed, unless told."""
 
 NEAR_NOISE = 0.02
 """Noise in metres of a joint centre that a layout only comes near to."""
@@ -56,6 +57,9 @@ _CHEST = [BODY_ROLES.index(role) for role in ("spine1", "spine2", "spine3", "lef
 _HAND = ("index_knuckle", "middle_knuckle", "pinky_knuckle", "thumb_knuckle")
 _FOOT = ("heel", "big_toe", "small_toe")
 _ANKLES = [BODY_ROLES.index("left_ankle"), BODY_ROLES.index("right_ankle")]
+_LIMB_BONES = [
+    (BODY_PARENTS[j], j) for j, role in enumerate(BODY_ROLES) if role.endswith(("knee", "ankle", "elbow", "wrist"))
+]
 _PAIRS = [(i, BODY_ROLES.index("right" + r[4:])) for i, r in enumerate(BODY_ROLES) if r.startswith("left")]
 
 
@@ -177,21 +181,35 @@ def _noise(fit: BoneFit, positions: Array) -> float:
 def _smoothed(
     points: RolePoints, fps: float, noise: float, options: TakeOptions, moving: bool
 ) -> tuple[RolePoints, float | None]:
-    """Return the points without what is faster than the cutoff, and the cutoff where one was used."""
-    cutoff = options.smooth_hz
-    if cutoff is None:
-        cutoff = SMOOTH_HZ * (NOISY / noise) ** 0.4 if noise > NOISY else 0.0
-    if cutoff <= 0.0 or not moving or len(points.positions) < 15 or cutoff >= 0.45 * fps:
+    """Return the points without noise, and the frequency in Hz up to which they kept their motion, None for all."""
+    wanted = options.smooth_hz
+    frames = len(points.positions)
+    if not moving or frames < 15 or wanted == 0.0 or (wanted is None and noise <= FAINT):
+        return points, None
+    if wanted is None:
+        in_bands = _band_noise(points, fps, noise, given=options.noise is not None)
+        positions, cutoff = denoise(points.positions, fps, in_bands)
+        return replace(points, positions=positions, landmarks=denoise(points.landmarks, fps, in_bands)[0]), cutoff
+    if wanted >= 0.45 * fps:
         return points, None
 
     def clean(values: Array) -> Array:
         whole = np.isfinite(values).all(axis=(0, 2))
         out = np.array(values)
         if whole.any():
-            out[:, whole] = smooth_values(values[:, whole], fps, cutoff)
+            out[:, whole] = smooth_values(values[:, whole], fps, wanted)
         return out
 
-    return replace(points, positions=clean(points.positions), landmarks=clean(points.landmarks)), cutoff
+    return replace(points, positions=clean(points.positions), landmarks=clean(points.landmarks)), wanted
+
+
+def _band_noise(points: RolePoints, fps: float, noise: float, *, given: bool) -> Array:
+    """Return the noise in metres of each band of frequencies, as bones show it; white where none does."""
+    white = white_noise(noise, fps)
+    found = band_noise(points.positions, _LIMB_BONES, fps)
+    if np.isnan(found).any():
+        return white
+    return found * noise / max(float(np.sqrt((found**2).sum())), 1e-9) if given else found
 
 
 def _noise_left(noise: float, cutoff: float, fps: float, points: RolePoints, exact: BoolArray, *, given: bool) -> float:

@@ -21,7 +21,8 @@ _CHAINS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 _METRES_MOVED = 0.05  # motion that costs 1
 _METRES_OFF_LENGTH = 0.03  # deviation from a bone's length that costs 1,
 _LENGTH_FREE = 0.02  # beyond this much and twice the usual deviation
-_MOST_MOVED, _MOST_OFF = 0.35, 0.3
+_MOST_MOVED, _MOST_OFF = 0.5, 0.3
+_USUAL_MOVES = 1.0  # or this many times what is usual between two frames, where that is more
 _CHANGE = 3.0  # cost of a pair changing sides
 _SWAPPED = 0.002  # cost a frame of a pair being swapped: of two halves the shorter is called swapped
 
@@ -88,17 +89,18 @@ def _label(pairs: Sequence[tuple[int, int]], positions: Array, fps: float) -> In
 
 
 def _motion_cost(left: Array, right: Array, fps: float) -> tuple[Array, Array]:
-    """Return (T,) costs of staying on the same sides and of changing them since each was last seen."""
-    last_left, age_left = _last_seen(left)
-    last_right, age_right = _last_seen(right)
-    known = np.isfinite(last_left).all(axis=1) & np.isfinite(last_right).all(axis=1)
-    weight = known / (1.0 + 5.0 * np.maximum(age_left, age_right) / fps)
+    """Return (T,) costs of staying on the same sides and of changing them since both were last seen.
 
-    def moved(now: Array, before: Array) -> Array:
-        apart = np.linalg.norm(now - before, axis=1)
-        return np.asarray(weight * np.minimum(np.nan_to_num(apart), _MOST_MOVED) / _METRES_MOVED)
-
-    return moved(left, last_left) + moved(right, last_right), moved(left, last_right) + moved(right, last_left)
+    The way from right to left goes on where sides stay and turns round where they change, wherever the body moves.
+    """
+    across = left - right
+    before, age = _last_seen(across)
+    known = np.isfinite(before).all(axis=1) & np.isfinite(across).all(axis=1)
+    weight = known / (1.0 + 5.0 * age / fps)
+    stay, change = (np.nan_to_num(np.linalg.norm(across + sign * before, axis=1)) for sign in (-1.0, 1.0))
+    usual = np.minimum(stay, change)[known]
+    scale = max(_METRES_MOVED, _USUAL_MOVES * float(np.median(usual))) if len(usual) else _METRES_MOVED
+    return tuple(weight * np.minimum(moved, _MOST_MOVED) / scale for moved in (stay, change))
 
 
 def _last_seen(track: Array) -> tuple[Array, Array]:

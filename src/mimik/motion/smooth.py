@@ -14,6 +14,7 @@ import numpy as np
 from mimik._types import Array, ArrayLike
 from mimik.errors import OptionError, one_of
 from mimik.goals.keypoints import Keypoints
+from mimik.motion._smooth_kernels import low_pass
 from mimik.motion.clip import Clip
 from mimik.rotation import quat_align, quat_inv, quat_mul, quat_normalize, quat_to_rotvec, rotvec_to_quat
 
@@ -71,10 +72,14 @@ def smooth_values(values: ArrayLike, fps: float, cutoff: float, *, method: Filte
 
 def _low_pass(values: Array, share: float) -> Array:
     """Run a Butterworth low pass of order 2 over values (T, ...), at rest at the first; share of half the rate, < 1."""
-    k = np.tan(0.5 * np.pi * share)
-    scale = 1.0 / (1.0 + np.sqrt(2.0) * k + k * k)
-    b = k * k * scale
-    a1, a2 = 2.0 * (k * k - 1.0) * scale, (1.0 - np.sqrt(2.0) * k + k * k) * scale
+    out = np.empty(values.shape)
+    low_pass(np.ascontiguousarray(values).reshape(len(values), -1), *_butterworth(share), out.reshape(len(values), -1))
+    return out
+
+
+def low_pass_twin(values: Array, share: float) -> Array:
+    """Do the same as the compiled filter, frame by frame."""
+    b, a1, a2 = _butterworth(share)
     out = np.empty_like(values)
     late = (b - a2) * values[0]
     soon = (2.0 * b - a1) * values[0] + late
@@ -84,6 +89,13 @@ def _low_pass(values: Array, share: float) -> Array:
         late = b * x - a2 * y
         out[t] = y
     return out
+
+
+def _butterworth(share: float) -> tuple[float, float, float]:
+    """Return b of the numerator b, 2 b, b and the second and third coefficient of the denominator."""
+    k = np.tan(0.5 * np.pi * share)
+    scale = 1.0 / (1.0 + np.sqrt(2.0) * k + k * k)
+    return k * k * scale, 2.0 * (k * k - 1.0) * scale, (1.0 - np.sqrt(2.0) * k + k * k) * scale
 
 
 def smooth_rotations(rotations: ArrayLike, fps: float, cutoff: float, *, method: Filter = "butterworth") -> Array:

@@ -13,6 +13,8 @@ from mimik.rig.skeleton import Skeleton
 
 _LIMBS = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("hip", "knee", "shoulder", "elbow"))
 _TOLD_BY_NAME = tuple(role for role in BODY_ROLES if "spine" not in role and role != "neck")
+_CLEAR = {"foot": "toe", "ankle": "ankle", "knee": "shin", "elbow": "forearm", "shoulder": "upperarm", "hip": "thigh"}
+"""Part of a limb -> the word that can mean nothing else."""
 _FRAMES = 200
 _MOST_JOINTS = 4000
 
@@ -66,7 +68,10 @@ def _completed(
 ) -> tuple[Found, tuple[str, ...]]:
     """Give joints whose names say nothing of the body the roles their shape says."""
     words = read_names(skeleton.names)
-    mute = {r: j for r, j in shaped.items() if not words[j].part and named.get(r) != j and r not in given}
+    clear = {r: j for r, j in named.items() if words[j].part == _CLEAR.get(r.rpartition("_")[2], "-")}
+    # a limb in parts, thigh.L above thigh.L.001: the upper one may be the one whose name says nothing
+    sure = {r for r, j in clear.items() if r not in shaped or not skeleton.descends_from(j, shaped[r])}
+    mute = {r: j for r, j in shaped.items() if not words[j].part and named.get(r) != j and r not in {*given, *sure}}
     if not mute:
         return named, ()
     body = consistent_roles(skeleton, {**named, **mute}, kept={**given, **mute})

@@ -73,22 +73,30 @@ def spine_roles(skeleton: Skeleton, spine: list[int]) -> Found:
 
 
 def _pick(words: list[JointWord], side: str, *parts: str, below: int = -1, skeleton: Skeleton) -> int | None:
-    """Return the first joint in the hierarchy that is one of `parts` on `side`, below joint `below`."""
+    """Return the first joint in the hierarchy that is one of `parts` on `side`, below joint `below`.
+
+    A joint that carries others goes before a leaf: volumes and helpers often bear the bones' own names.
+    """
+    leaf = None
     for part in parts:
         for joint, word in enumerate(words):
             if word.part != part or word.side != side or word.helper:
                 continue
             if below < 0 or (joint != below and skeleton.descends_from(joint, below)):
-                return joint
-    return None
+                if skeleton.children(joint):
+                    return joint
+                leaf = joint if leaf is None else leaf
+    return leaf
 
 
 def _leg(skeleton: Skeleton, words: list[JointWord], side: str) -> Found:
     def pick(*parts: str, below: int | None = None) -> int | None:
         return _pick(words, side, *parts, below=-1 if below is None else below, skeleton=skeleton)
 
-    strict_shin = pick("shin")
-    thigh = pick("thigh", "hip") if strict_shin is None or pick("thigh", "hip") is not None else pick("leg")
+    thigh = pick("thigh", "hip")
+    if thigh is None:  # LeftLeg above LeftShin, or Leg_1 above Leg_2
+        leg = pick("leg")
+        thigh = leg if leg is not None and pick("shin", "leg", below=leg) is not None else None
     knee = pick("shin", "leg", below=thigh)
     ankle = pick("ankle", "foot", below=knee)
     toe = _medoid_toe(skeleton, words, side, ankle)
@@ -136,13 +144,13 @@ def _arm(skeleton: Skeleton, words: list[JointWord], side: str) -> Found:
         return _pick(words, side, *parts, below=-1 if below is None else below, skeleton=skeleton)
 
     collar = pick("collar")
-    shoulder = pick("upperarm", below=collar)
-    if shoulder is None:
-        shoulder = pick("shoulder", below=collar)
-    elif collar is None:
+    shoulder = pick("upperarm", "shoulder", below=collar)
+    if collar is None and shoulder is not None and words[shoulder].part == "upperarm":
         above = pick("shoulder")
         collar = above if above is not None and above != shoulder and _above(skeleton, above, shoulder) else None
     elbow = pick("forearm", below=shoulder)
+    if elbow is None and shoulder is not None and words[shoulder].part == "upperarm":  # Arm_1 above Arm_2
+        elbow = pick("upperarm", below=shoulder)
     # in ASF skeletons `lwrist`, below `lradius`, only turns the forearm; `lhand` bends
     carries_twist = elbow is not None and "radius" in skeleton.names[elbow].casefold()
     wrist = pick(*(("hand", "wrist") if carries_twist else ("wrist", "hand")), below=elbow)
@@ -268,8 +276,11 @@ def _fingers(skeleton: Skeleton, words: list[JointWord], side: str, wrist: int) 
 
 
 def _metacarpals(finger: str, chain: list[int], words: list[JointWord]) -> int:
-    """Return 1 where four joints of a finger are numbered from 0: the first then lies within the palm."""
-    return int(finger != "thumb" and len(chain) >= 4 and words[chain[0]].number[-1:] == (0,))
+    """Return 1 where four joints of a finger are numbered from 0, or from the second on: the first lies in the palm."""
+    if finger == "thumb" or len(chain) < 4:
+        return 0
+    first, second = (words[joint].number[-1:] for joint in chain[:2])
+    return int(first == (0,) or (first, second) == ((), (1,)))
 
 
 def _numbered_finger(word: JointWord, skeleton: Skeleton, words: list[JointWord]) -> str:

@@ -126,6 +126,7 @@ def _legs_and_arms(tree: _Tree) -> tuple[int, int, tuple[Limb, Limb], tuple[Limb
             if any(tree.skeleton.descends_from(chest, limb.joints[0]) for limb in leg):
                 continue
             score = sum(limb.length for limb in (*leg, *arm)) - 2.0 * _unlike(leg) - 2.0 * _unlike(arm)
+            score += 0.1 * whole * (len(tree.skeleton.children(chest)) > 2)  # a head stands between the arms
             if score > best:
                 best, result = score, (pelvis, chest, leg, arm)
     return result

@@ -159,6 +159,13 @@ def _reach(q, root, offsets, out):
 
 
 @_jit
+def reach(q, root, offsets, out):
+    """Write joint positions (N, 22, 3) of rotations (N, 22, 4) on a body, from its roots (N, 3)."""
+    for n in range(len(q)):
+        _reach(q[n], root[n], offsets, out[n])
+
+
+@_jit
 def _add_seen(h, b, j, arms, steps, off, weight):
     """Add a seen joint's terms to the normal equations: its error moves with the root and all joints above it.
 

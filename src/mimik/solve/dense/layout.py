@@ -76,6 +76,9 @@ WEIGH_ROUNDS = 2
 GAP_ROUNDS = 12
 """The most of them where joints were not seen, so that bones beyond a gap meet what was seen of them."""
 
+GUESS_NOISE = 2.0
+"""How noisy the places found for unseen joints count beside those seen, when a frame is looked at again."""
+
 BRIDGE_FAR = 0.3
 """Metres by which the end of a limb whose middle was not seen may miss before it is bent there outright."""
 

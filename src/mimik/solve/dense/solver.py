@@ -24,14 +24,16 @@ from mimik.rig.role_kernels import BLEND
 from mimik.rig.role_space import role_map
 from mimik.rig.roles import BODY_ROLES
 from mimik.rotation import identity_quat
-from mimik.solve.dense.body import CHILD, LANDMARKS, RoleBody, role_body
-from mimik.solve.dense.finish_kernels import bridge, hinge, loosen, temper, weigh
+from mimik.solve.dense.body import CHILD, LANDMARK_JOINT, LANDMARKS, RoleBody, role_body
+from mimik.solve.dense.finish_kernels import bridge, hinge, loosen, reach, temper, weigh
 from mimik.solve.dense.kernels import WIDE_COLLARS, after, before
 from mimik.solve.dense.layout import (
     BRIDGE_FAR,
     FEATURE_WIDTH,
     GAP_ROUNDS,
+    GUESS_NOISE,
     LEAF_TRUST,
+    LEAVES,
     OUTPUT_WIDTH,
     PLAIN,
     SHORT_NECK,
@@ -49,6 +51,8 @@ SHORTEST = 1e-4
 """Bones below this length in metres have no direction."""
 
 _UP = np.array([0.0, 1.0, 0.0])
+_INNER = ~np.isin(np.arange(22), LEAVES)
+_MARKS_OF = LANDMARK_JOINT[:, None] == np.arange(22)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,28 @@ class DenseSolver:
         self, p: Array, seen: BoolArray, marks: Array, marks_seen: BoolArray, noise: Array, up: Array, out: Array,
         root: Array,
     ) -> None:  # fmt: skip
-        """Solve one batch into `out` and `root`; unseen positions in p are filled in place."""
+        """Solve one batch into `out` and `root`; unseen positions in p are filled in place.
+
+        Frames with gaps are looked at twice: the second time inner joints stand where the first put them.
+        """
+        self._look(p, seen, marks, marks_seen, noise, up, out, root)
+        rows = np.flatnonzero(~seen[:, self.body.present].all(axis=1))
+        if not len(rows):
+            return
+        found, start = out[rows], root[rows]
+        places = np.empty((len(rows), 22, 3))
+        reach(found, start, self.body.offsets, places)
+        shown = marks_seen[rows]
+        fill = self.body.present & _INNER & ~seen[rows] & ~(shown @ _MARKS_OF)
+        again = np.where(seen[rows, :, None] | ~fill[..., None], p[rows], places)
+        spread = np.where(fill, GUESS_NOISE * _mean_noise(noise[rows], seen[rows]), noise[rows])
+        self._look(again, seen[rows] | fill, marks[rows], shown, spread, up, found, start)
+        out[rows], root[rows] = found, start
+
+    def _look(
+        self, p: Array, seen: BoolArray, marks: Array, marks_seen: BoolArray, noise: Array, up: Array, out: Array,
+        root: Array,
+    ) -> None:  # fmt: skip
         n, body, s = len(p), self.body, self._scratch
         x, g, own = s.x[:n], s.g[:n], s.own[:n]
         before(p, seen, marks, marks_seen, noise, up, body.offsets, body.present, body.landmarks, x, g, own)
@@ -200,6 +225,11 @@ class DenseSolver:
         shown = np.asarray(np.isfinite(marks).all(axis=2))
         marks[~shown] = 0.0
         return marks, shown
+
+
+def _mean_noise(noise: Array, seen: BoolArray) -> Array:
+    """Return the mean noise (N, 1) of what is seen in each frame."""
+    return np.asarray((noise * seen).sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1))
 
 
 def _bones_of(body: RoleBody) -> tuple[IntArray, Array]:

@@ -12,7 +12,7 @@ from mimik.solve.projected.arena import goal_views, model_views, work_views
 from mimik.solve.projected.compile_note import drop_stale
 from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.natural_kernels import network_views, predict_pose
-from mimik.solve.projected.steps import solve_frame
+from mimik.solve.projected.steps import solve_frame, stand_by_goals
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath=FAST)
@@ -24,6 +24,8 @@ def live_step(sizes, ints, floats, net_sizes, net_ints, net_floats, net_singles,
     net = network_views(net_sizes, net_ints, net_floats, net_singles)
     if net_sizes[0] > 0:
         predict_pose(m, net, g.target)
+        if tick == 0 and s.pull >= 1.0:
+            stand_by_goals(m, g, net.values, net.base, theta, base, w)
     return solve_frame(m, g, s, theta, base, speed, net.values, net.base, worst, tick, w)
 
 
@@ -62,6 +64,8 @@ def solve_many(
             speed[:] = 0.0
             if net_sizes[0] > 0:
                 predict_pose(m, net, g.target)
+                if s.pull >= 1.0:
+                    stand_by_goals(m, g, net.values, net.base, theta[b], base[b], w)
             end, steps, f_end, slope, worst = solve_frame(
                 m, g, s, theta[b], base[b], speed, net.values, net.base, 0.0, 0, w
             )

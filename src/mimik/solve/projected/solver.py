@@ -178,8 +178,11 @@ class Solver:
         given, rows = self._arena.goals.target, inner._arena.goals.target
         rows[: len(given)] = given
         rows[len(given) :, :3] = stance.targets(given)
-        inner.advance()
-        self._natural.set_pose(*stance.relax(self.model, inner.state.values, inner.state.base))
+        inner.state.tick = 0  # where it stood before does not matter
+        values, base = stance.relax(self.model, inner.advance(), inner.state.base)
+        slides = self.model.arrays.slides == 1
+        self.state.values[slides] = values[slides]
+        self._natural.set_pose(values, base)
 
     def reset(self, pose: LocalPose | None = None) -> None:
         """Put the figure into a pose; into the start pose unless given."""

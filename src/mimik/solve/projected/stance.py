@@ -25,8 +25,11 @@ from mimik.solve.projected.problem import Problem
 ASSUMED_WEIGHT = 0.05
 """Weight of an assumed place against a goal's."""
 
-IDLE = 0.7
-"""How far an arm without a goal goes from what the network says toward hanging."""
+HANG, STRAIGHTEN, AT_EASE = 0.7, 0.4, 0.85
+"""How far an arm without a goal goes from what the network says toward hanging, the trunk of a reaching arm toward
+straight, and all above the legs where no goal speaks of it."""
+
+SPINE = ("spine1", "spine2", "spine3", "neck", "head")
 
 _HANG = {"collar": (0, 0, -2), "shoulder": (0, 0, -72), "elbow": (0, -18, 0)}
 _LEGS = {"hip": (-4, 0, 0), "knee": (8, 0, 0), "ankle": (-4, 0, 0)}
@@ -71,7 +74,9 @@ class Stance:
     rows     (M,) rows of the position goals that may move the feet
     around   (M, 3) where their points stand at ease; reach (M,) metres
     hip      (3,) pelvis against the middle of the ankles
-    idle     shoulder and the arm's joints (none: no idle arm); relaxed: how they are turned at ease
+    idle     joints no goal speaks of; share (J,) how far they go to the pose at ease
+    tops     first joints of idle limbs, which hang by their weight however the trunk leans
+    relaxed  the pose at ease
     """
 
     goals: tuple[Goal, ...]
@@ -84,6 +89,8 @@ class Stance:
     reach: Array
     hip: Array
     idle: IntArray
+    share: Array
+    tops: tuple[int, ...]
     relaxed: LocalPose
 
     def targets(self, rows: Array) -> Array:
@@ -114,20 +121,21 @@ class Stance:
         return np.asarray(at)
 
     def relax(self, model: Model, values: Array, base: Array) -> tuple[Array, Array]:
-        """Let an idle arm hang: values (..., N) and base frames (..., J, 4) inside the limits."""
+        """Let what no goal speaks of hang and straighten: values (..., N) and base frames (..., J, 4) within limits."""
         if not len(self.idle):
             return values, base
-        pose, top = model.values_to_pose(values, base), int(self.idle[0])
+        pose, rig = model.values_to_pose(values, base), model.rig
         world, rotations = pose.to_world().rotations, np.array(pose.rotations)
-        hanging = np.broadcast_to(self.relaxed.rotations[self.idle], rotations[..., self.idle, :].shape).copy()
-        above = int(model.rig.parents[top])
-        trunk = quat_mul(world[..., above, :], quat_inv(model.rig.q_world_tpose[above]))
-        up = quat_apply(trunk, np.array([0.0, 1.0, 0.0]))
-        plumb = quat_between(up, np.broadcast_to([0.0, 1.0, 0.0], up.shape))
-        hanging[..., 0, :] = quat_mul(
-            quat_mul(quat_inv(world[..., above, :]), plumb), quat_mul(world[..., above, :], hanging[..., 0, :])
-        )
-        rotations[..., self.idle, :] = quat_slerp(rotations[..., self.idle, :], hanging, IDLE)
+        eased = np.broadcast_to(self.relaxed.rotations, rotations.shape).copy()
+        for top in self.tops:
+            above = int(rig.parents[top])
+            trunk = quat_mul(world[..., above, :], quat_inv(rig.q_world_tpose[above]))
+            up = quat_apply(trunk, np.array([0.0, 1.0, 0.0]))
+            plumb = quat_between(up, np.broadcast_to([0.0, 1.0, 0.0], up.shape))
+            plumbed = quat_mul(plumb, quat_mul(world[..., above, :], eased[..., top, :]))
+            eased[..., top, :] = quat_mul(quat_inv(world[..., above, :]), plumbed)
+        share = self.share[self.idle]
+        rotations[..., self.idle, :] = quat_slerp(rotations[..., self.idle, :], eased[..., self.idle, :], share)
         return model.pose_to_values(LocalPose(pose.skeleton, rotations, pose.root, pose.translations))
 
 
@@ -138,7 +146,7 @@ def assume(problem: Problem) -> Stance | None:
     movable = problem.model.arrays.slides[problem.model.arrays.owner == 0].sum() == 3
     if not problem.rows or not movable or any(role not in rig.roles for role in needed):
         return None
-    asked, idle, relaxed = _asked(problem), _idle_arm(problem), relaxed_pose(rig)
+    asked, relaxed = _asked(problem), relaxed_pose(rig)
     at = relaxed.positions()
     size = float(at[rig.roles.get("head", 0), 1]) / 1.5
     feet, ankles = [], []
@@ -149,7 +157,8 @@ def assume(problem: Problem) -> Stance | None:
         ankles.append(np.zeros(3) if row >= 0 else stands - at[rig.roles[f"{side}_foot"]] if toe >= 0 else stands)
     assumed = tuple(k for k, side in enumerate(("left", "right")) if f"{side}_ankle" not in asked)
     pelvis = not any(_part(role)[0] not in _LEGS and _part(role)[0] != "foot" for role in asked)
-    if not assumed and not pelvis and not len(idle):
+    share, tops = _idle(problem, asked, trunk=pelvis)
+    if not assumed and not pelvis and not share.any():
         return None
     names = [("left_ankle", "right_ankle")[k] for k in assumed] + ["pelvis"] * pelvis
     movers = [(role, row) for role, row in asked.items() if np.any(problem.arrays.weight[row])]
@@ -164,7 +173,9 @@ def assume(problem: Problem) -> Stance | None:
         around=np.array([at[rig.roles[role]] for role, _ in movers]).reshape(-1, 3),
         reach=size * np.array([_REACH.get(_part(role)[0], 0.25) for role, _ in movers]),
         hip=at[rig.roles["pelvis"]] - middle,
-        idle=idle,
+        idle=np.flatnonzero(share),
+        share=share,
+        tops=tops,
         relaxed=relaxed,
     )
 
@@ -183,13 +194,27 @@ def _asked(problem: Problem) -> dict[str, int]:
     return asked
 
 
-def _idle_arm(problem: Problem) -> IntArray:
-    """Joints of the arm no goal speaks of, shoulder first, where one speaks of the other."""
-    rig, used = problem.model.rig, set(problem.arrays.joints.ravel().tolist()) - {-1}
-    free = []
-    for side in ("left", "right"):
-        top = rig.roles.get(f"{side}_shoulder", -1)
-        arm = [j for j in range(rig.joint_count) if top >= 0 and rig.skeleton.descends_from(j, top)]
-        if arm and not used & set(arm):
-            free.append(arm)
-    return np.array(free[0] if len(free) == 1 else [], dtype=np.int64)
+def _idle(problem: Problem, asked: dict[str, int], *, trunk: bool) -> tuple[Array, tuple[int, ...]]:
+    """How far each joint (J,) goes to the pose at ease, and the first joints of idle limbs.
+
+    Where one arm has a goal the other hangs and the trunk straightens by half; where no goal places anything above the
+    legs (`trunk`) all of it is at ease.
+    """
+    rig = problem.model.rig
+    used, share = set(problem.arrays.joints.ravel().tolist()) - {-1}, np.zeros(rig.joint_count)
+
+    def below(role: str) -> list[int]:
+        top = rig.roles.get(role, -1)
+        return [j for j in range(rig.joint_count) if top >= 0 and rig.skeleton.descends_from(j, top)]
+
+    spine = [rig.roles[role] for role in SPINE if role in rig.roles]
+    if trunk and spine:
+        share[[j for j in range(rig.joint_count) if rig.skeleton.descends_from(j, spine[0])]] = AT_EASE
+        return share, (spine[0],)
+    arms = [below(f"{side}_shoulder") for side in ("left", "right")]
+    free = [arm for arm in arms if arm and not used & set(arm)]
+    if len(free) != 1 or {"pelvis", *SPINE} & set(asked):
+        return share, ()
+    share[spine] = STRAIGHTEN
+    share[free[0]] = HANG
+    return share, (free[0][0],)

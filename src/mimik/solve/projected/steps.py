@@ -10,7 +10,17 @@ import math
 import numpy as np
 
 from mimik.solve.projected.arrays import BALL, EXHAUSTED, FREE, POSITION, REACHED, STALLED, STATIONARY
-from mimik.solve.projected.kernels import evaluate, exp_quat, find_gradient, find_hessian, kernel, objective, quat_mul
+from mimik.solve.projected.kernels import (
+    evaluate,
+    exp_quat,
+    find_gradient,
+    find_hessian,
+    find_residuals,
+    kernel,
+    objective,
+    place_joints,
+    quat_mul,
+)
 
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
@@ -292,6 +302,27 @@ def start_values(m, ease, pull, momentum, natural, natural_base, theta, base, sp
             a = base[j]
             a[0], a[1], a[2], a[3] = quat_mul(a[0], a[1], a[2], a[3], ex, ey, ez, ew)
         limit_joint(m, j, theta)
+
+
+@kernel
+def stand_by_goals(m, g, natural, natural_base, theta, base, w):
+    """Take the natural pose whole and put a root that slides where its points lie nearest to the position goals."""
+    for v in range(theta.shape[0]):
+        theta[v] = theta[v] if m.slides[v] else natural[v]
+    base[:] = natural_base
+    for j in range(m.parents.shape[0]):
+        limit_joint(m, j, theta)
+    place_joints(m, theta, base, w)
+    find_residuals(m, g, w)
+    count, x, y, z = 0, 0.0, 0.0, 0.0
+    for i in range(g.kind.shape[0]):
+        if g.kind[i] == POSITION:
+            count, x, y = count + 1, x + w.residual[i, 0], y + w.residual[i, 1]
+            z += w.residual[i, 2]
+    for v in range(m.value_count[0] if count > 0 else 0):
+        if m.slides[v]:
+            along = x * m.axes[v, 0] + y * m.axes[v, 1] + z * m.axes[v, 2]
+            theta[v] = min(m.upper[v], max(m.lower[v], theta[v] - along / count))
 
 
 @kernel

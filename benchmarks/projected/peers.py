@@ -4,7 +4,7 @@ Every loop stops as soon as the worst effector is within a tenth of a millimetre
 speed), or after 100 iterations.
 """
 
-import importlib.util
+import importlib
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -209,6 +209,15 @@ _NEEDS: dict[str, tuple[str, Callable[..., Any]]] = {
 
 
 def peers() -> tuple[dict[str, Callable[[Rig, Figure], Method]], list[str]]:
-    """Peers that are installed, and the names of those that are not."""
-    found = {name: make for name, (module, make) in _NEEDS.items() if importlib.util.find_spec(module)}
+    """Peers that are installed and load, and the names of those that do not."""
+    found = {name: make for name, (module, make) in _NEEDS.items() if _loads(module)}
     return found, [name for name in _NEEDS if name not in found]
+
+
+def _loads(module: str) -> bool:
+    """Say whether a module is there; one built for another release of a library it shares does not load."""
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True

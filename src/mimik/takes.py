@@ -25,12 +25,16 @@ from mimik.motion.contacts import clip_contacts, standing_heights
 from mimik.motion.denoise import band_noise, denoise, white_noise
 from mimik.motion.foot_lock import lock_feet, raise_hands
 from mimik.motion.retarget import retarget
+from mimik.motion.sample import sample_clip
 from mimik.motion.smooth import smooth_values
 from mimik.motion.straight_limbs import steady_straight_limbs
 from mimik.motion.twist import continuous_twist
+from mimik.rig.builtin import builtin_rig
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_PARENTS, BODY_ROLES
+from mimik.solve.compile_note import announce_compiling
 from mimik.solve.dense.body import LANDMARKS
+from mimik.solve.dense.kernels import before
 from mimik.solve.dense.solver import DenseSolver
 from mimik.solve.solution import Solution
 from mimik.takes_report import TakeReport, make_report
@@ -125,6 +129,7 @@ def solve_take(
     fit = fit_bone_lengths(points.positions, points.confidence * exact)
     noise = _noise(fit, points.positions) if options.noise is None else options.noise
     person = person_rig(rig, points, fit, noise)
+    given = points.positions
     points, cutoff = _smoothed(points, take.fps, noise, options, moving)
     told = (
         noise
@@ -146,8 +151,20 @@ def solve_take(
         clip = _hands_above_floor(clip, points)
     solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
     clip = replace(clip, solution=solution, name=take.layout or "take")
-    report = make_report(take, clip, points, fit, repaired, noise=noise, cutoff=cutoff, twisted=twisted, moving=moving)
+    report = make_report(
+        take, clip, points, fit, repaired, given=given, noise=noise, cutoff=cutoff, twisted=twisted, moving=moving
+    )
     return replace(clip, notes=(*take.notes, *layout.notes)), report
+
+
+def prepare() -> None:
+    """Load what is compiled for takes, so that the first take's time is its own; after an install, compile it."""
+    announce_compiling(before)
+    rig = builtin_rig("humanoid")
+    clip, rng = sample_clip(rig, "walk", seconds=1.0, fps=30.0), np.random.default_rng(0)
+    points = clip.positions() + rng.normal(0.0, 2.0 * NOISY, (clip.frame_count, rig.joint_count, 3))
+    points[rng.random(points.shape[:2]) < 0.03] = np.nan
+    solve_take(Keypoints(rig.names, points, clip.fps), rig, TakeOptions(proportions="person"))
 
 
 def _is_motion(positions: Array) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mimik._types import Array
 from mimik.goals.keypoints import Keypoints
 from mimik.goals.layouts import RolePoints
 from mimik.goals.proportions import BoneFit
@@ -22,8 +23,10 @@ from mimik.rig.roles import BODY_ROLES
 class TakeReport:
     """Figures of one solved take. Lengths in millimetres, slide in cm/s, time in seconds.
 
-    fit_mm_mean, fit_mm_95  distance of the rig's joints from the keypoints; None where the layout holds
-                            no joint centres
+    fit_mm_mean, fit_mm_95  distance of the rig's joints from the keypoints as they were solved, gaps filled and
+                            smoothed; None where the layout holds no joint centres
+    given_mm_mean           the same from the keypoints as given, gaps filled: where they are noisy, mostly their noise
+    smoothed_hz             frequency up to which points kept their motion, on average; None where all was kept
     limit_hits              joints beyond their range over all frames; None on a rig without limits
     swapped                 frames in which sides were exchanged, by part of the body
     """
@@ -44,6 +47,7 @@ class TakeReport:
     never_seen: tuple[str, ...]
     fit_mm_mean: float | None
     fit_mm_95: float | None
+    given_mm_mean: float | None
     slide_cm_s: float
     deepest_mm: float
     limit_hits: int | None
@@ -63,10 +67,11 @@ class TakeReport:
         if self.never_seen:
             rows.append(("unseen", ", ".join(self.never_seen)))
         noise = f"about {self.noise_mm:.1f} mm"
-        smoothing = f"smoothed at {self.smoothed_hz:.1f} Hz" if self.smoothed_hz else "not smoothed"
+        smoothing = f"motion kept up to {self.smoothed_hz:.1f} Hz" if self.smoothed_hz else "not smoothed"
         rows.append(("noise", f"{noise}, {smoothing}"))
         if self.fit_mm_mean is not None:
-            rows.append(("fit", f"mean {self.fit_mm_mean:.2f} mm, 95% {self.fit_mm_95:.2f} mm"))
+            smoothed = f", to the points as given {self.given_mm_mean:.2f} mm" if self.smoothed_hz else ""
+            rows.append(("fit", f"mean {self.fit_mm_mean:.2f} mm, 95% {self.fit_mm_95:.2f} mm{smoothed}"))
         else:
             rows.append(("fit", "none of these points is a joint centre that could be met"))
         slide = f"slide {self.slide_cm_s:.1f} cm/s in contact"
@@ -91,13 +96,15 @@ def make_report(
     fit: BoneFit,
     repaired: RepairReport | None,
     *,
+    given: Array,
     noise: float,
     cutoff: float | None,
     twisted: int,
     moving: bool,
 ) -> TakeReport:
-    """Measure a solved take."""
+    """Measure a solved take; given (T, 22, 3) are its points by role before they were smoothed."""
     mean, worst = _fit(clip, points)
+    given_mean, _ = _fit(clip, replace(points, positions=given))
     contacts = clip_contacts(clip) if clip.frame_count > 2 else None
     sides = [abs(a - b) for a, b in _sides(fit) if np.isfinite(a) and np.isfinite(b)]
     floor = contacts.floor if contacts is not None else 0.0
@@ -118,6 +125,7 @@ def make_report(
         never_seen=() if repaired is None else repaired.never_seen,
         fit_mm_mean=mean,
         fit_mm_95=worst,
+        given_mm_mean=given_mean,
         slide_cm_s=foot_slide(clip, contacts) if contacts is not None else 0.0,
         deepest_mm=1e3 * float(floor_penetration(clip, floor).max(initial=0.0)),
         limit_hits=None if clip.rig.limits is None else int(limit_hits(replace(clip, solution=None)).sum()),

@@ -32,7 +32,7 @@ def demo(
     from mimik.io import load_keypoints, save_keypoints
     from mimik.motion.retarget import retarget
     from mimik.rig.builtin import builtin_rig
-    from mimik.takes import TakeOptions, solve_take
+    from mimik.takes import TakeOptions, prepare, solve_take
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -42,6 +42,7 @@ def demo(
     save_keypoints(sample_take(seconds), take_file)
     said.print(f"made   {take_file}  ({NOISE_MM:g} mm of noise, {100 * HIDDEN:g} % of the points hidden)", markup=False)
     said.print(f"solve  mimik solve {take_file} -o {out / 'take.bvh'}", markup=False)
+    prepare()
     take = load_keypoints(take_file)
     with progress("solving") as advance:
         clip, report = solve_take(take, builtin_rig("humanoid"), TakeOptions(proportions="person"))

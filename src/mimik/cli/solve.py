@@ -45,7 +45,7 @@ def solve(
     from mimik.cli.files import call_with, open_rig
     from mimik.cli.output import print_json, print_notes, progress
     from mimik.io import load_keypoints
-    from mimik.takes import TakeOptions, solve_take
+    from mimik.takes import TakeOptions, prepare, solve_take
 
     targets = _targets(takes, out, suffix)
     body = open_rig(rig)
@@ -56,6 +56,7 @@ def solve(
     if raw:
         chosen |= {"repair": False, "smooth_hz": 0.0, "hold_feet": False}
     options = call_with(TakeOptions, **chosen)
+    prepare()
     results = []
     for number, (source, target) in enumerate(zip(takes, targets)):
         with progress(source.name) as advance:

@@ -7,9 +7,9 @@ import sys
 import numba
 import numpy as np
 
+from mimik.solve.compile_note import drop_stale
 from mimik.solve.projected import arena, arrays, kernels, natural_kernels, steps
 from mimik.solve.projected.arena import goal_views, model_views, work_views
-from mimik.solve.projected.compile_note import drop_stale
 from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.natural_kernels import network_views, predict_pose
 from mimik.solve.projected.steps import solve_frame, stand_by_goals

@@ -7,10 +7,10 @@ import sys
 import numba
 import numpy as np
 
+from mimik.solve.compile_note import drop_stale
 from mimik.solve.projected import arena, arrays, kernels, steps
 from mimik.solve.projected.arena import goal_views, model_views, work_views
 from mimik.solve.projected.arrays import EXHAUSTED, REACHED, STALLED, STATIONARY
-from mimik.solve.projected.compile_note import drop_stale
 from mimik.solve.projected.kernels import FAST, evaluate, find_gradient
 from mimik.solve.projected.steps import retract, step_room, worst_goal
 

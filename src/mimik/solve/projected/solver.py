@@ -16,9 +16,9 @@ from mimik.goals.targets import CentreOfMass, Goal, NearPose
 from mimik.rig.limits import JointRange, Limits
 from mimik.rig.pose import LocalPose
 from mimik.rig.rig import Rig
+from mimik.solve.compile_note import announce_compiling
 from mimik.solve.projected.arena import Arena
 from mimik.solve.projected.arrays import POSITION, REACHED, STATIONARY, Settings
-from mimik.solve.projected.compile_note import announce_compiling
 from mimik.solve.projected.live import goal_derivatives, live_step, solve_many
 from mimik.solve.projected.model import BallKind, Model, build_model, effort
 from mimik.solve.projected.natural import NaturalPose

@@ -49,7 +49,7 @@ class Options:
     restarts: int = 12
     tolerance: float = 1e-5
     gradient_tolerance: float = 1e-6
-    pull: float = 0.02
+    pull: float = 0.01
     momentum: float = 0.3
     damping: float = 0.03
     pin_weight: float = 1e3

@@ -22,14 +22,20 @@ from mimik.solve.projected.kernels import (
     quat_mul,
 )
 
+NEAR_LIMIT, LIMIT_WIDTH = 2.0, 0.1
+"""How much dearer a value's change is near its limit, and over which way that fades (radians, metres).
+
+Joints then come to rest at their limits rather than run into them; out of reach it would only delay.
+"""
+
 STUCK = 1e-3
 """Metres (radians) a goal may be off before other starts are tried."""
 
 JUMP = 0.2
 """Metres (radians) the goals may move at once before a figure out of their reach looks for other ways to stand."""
 
-FRAME_MOVE = 0.08
-"""Metres a goal may move in a frame at the plain pull; farther moves let the natural pose come sooner."""
+FRAME_MOVE, MOVE_POWER = 0.08, 1.5
+"""Metres a goal may move in a frame at the plain pull, and how steeply it grows with farther moves."""
 
 FAST_FRAME = 0.5
 """Radians (metres) of change in one frame that count as a jump."""
@@ -74,7 +80,9 @@ def factorise(g, w, scale, damping, curved):
         else:
             for t in range(d + 1):
                 factor[k, t] = hessian[k, t]
-        factor[k, d] += damping * scale[k]
+        near = max(0.0, min(w.high[k], -w.low[k]))
+        dear = 0.0 if curved else NEAR_LIMIT * math.exp(-near / LIMIT_WIDTH)
+        factor[k, d] += damping * scale[k] * (1.0 + dear)
         for t in range(d):
             if held[path[k, t]]:
                 factor[k, t] = 0.0
@@ -397,7 +405,7 @@ def solve_frame(m, g, s, theta, base, speed, natural, natural_base, last_worst, 
     if tick == 0:  # a first frame knows nothing of the one before
         evaluate(m, g, s, theta, base, w)
     if last_worst < STUCK:
-        pull = min(1.0, s.pull * max(1.0, _goal_move(g, w) / FRAME_MOVE))
+        pull = min(1.0, s.pull * max(1.0, (_goal_move(g, w) / FRAME_MOVE) ** MOVE_POWER))
         start_values(m, g.ease, pull, s.momentum, natural, natural_base, theta, base, speed)
     pinned, best_f, best_end, best_slope, best_worst, steps, again = False, np.inf, STALLED, 0.0, 0.0, 0, 0
     moved, starts, first_seed, margin = 0.0, s.restarts, 0, 0.995

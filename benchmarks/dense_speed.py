@@ -13,14 +13,18 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import torch
 
 from mimik._types import Array
+from mimik.goals.keypoints import Keypoints
+from mimik.io import save_keypoints
 from mimik.learn.ikgat import IkGat
 from mimik.motion.clip import Clip
 from mimik.motion.sample import sample_clip
@@ -33,14 +37,11 @@ from mimik.solve.dense.solver import DenseSolver
 
 ROUNDS, SECONDS = 9, 0.12
 MEMORY = """
-import resource, mimik
-from mimik.motion.sample import sample_clip
-from mimik.rig.roles import BODY_ROLES
-rig = mimik.load_rig("humanoid")
-clip = sample_clip(rig, "medley", fps=60.0)
-points = clip.positions()[:, [rig.roles[role] for role in BODY_ROLES]]
-mimik.solve(mimik.Keypoints(BODY_ROLES, points, 60.0), "humanoid")
-print(len(points), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+import sys, mimik
+take = mimik.load_keypoints(sys.argv[1])
+mimik.solve(take, "humanoid")
+held = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # of this program alone
+print(take.frame_count, int(held.split()[1]) / 1024)
 """
 Solver = Callable[[Array], Array]
 
@@ -92,8 +93,14 @@ def solvers(rig: Rig, threads: int) -> dict[str, Solver]:
 
 
 def memory() -> str:
-    """Return one line on how much memory a fresh process takes to solve a take."""
-    told = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout.split()
+    """Return one line on how much memory a fresh process takes to solve a take from a file."""
+    rig = builtin_rig("humanoid")
+    clip = sample_clip(rig, "medley", fps=60.0)
+    with tempfile.TemporaryDirectory() as folder:
+        take = Path(folder) / "take.npz"
+        save_keypoints(Keypoints(rig.names, clip.positions(), clip.fps), take)
+        command = [sys.executable, "-c", MEMORY, str(take)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return f"a process that solves a take of {told[0]} frames holds at most {float(told[1]):.0f} MB"
 
 

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mimik.api import load_rig
+from mimik.api import load_rig, solve
 from mimik.goals.keypoints import Keypoints
 from mimik.motion.clip import Clip
 from mimik.motion.retarget import retarget
 from mimik.motion.sample import medley, sample_clip
-from mimik.motion.smooth import smooth_clip
 from mimik.rotation import quat_mul, rotvec_to_quat
-from mimik.solve.dense.ikgat import solve_ikgat
 from mimik.studio.render import render
 
 IMAGES = Path(__file__).parent / "images"
@@ -25,8 +23,7 @@ def hero() -> Path:
     truth = medley(rig, ("wave", "squat", "cartwheel"), seconds=7.0, fps=30.0, seed=4)
     noise = np.random.default_rng(1).normal(scale=0.012, size=(truth.frame_count, rig.joint_count, 3))
     take = Keypoints(rig.names, truth.positions() + noise, truth.fps)
-    solution = solve_ikgat(take.positions, rig)
-    found = smooth_clip(Clip(rig, solution.poses.rotations, solution.poses.root, take.fps), 6.0)
+    found = solve(take, rig)
     return render([take, found], IMAGES / "hero.gif", view="hero", width=640, height=340, fps=15, follow=False,
                   labels=["noisy 3D points", "rotations on your rig"])  # fmt: skip
 

@@ -25,7 +25,6 @@ from mimik.motion.contacts import clip_contacts, standing_heights
 from mimik.motion.denoise import band_noise, denoise, white_noise
 from mimik.motion.foot_lock import lock_feet, raise_hands
 from mimik.motion.retarget import retarget
-from mimik.motion.sample import sample_clip
 from mimik.motion.smooth import smooth_values
 from mimik.motion.straight_limbs import steady_straight_limbs
 from mimik.motion.twist import continuous_twist
@@ -160,11 +159,11 @@ def solve_take(
 def prepare() -> None:
     """Load what is compiled for takes, so that the first take's time is its own; after an install, compile it."""
     announce_compiling(before)
-    rig = builtin_rig("humanoid")
-    clip, rng = sample_clip(rig, "walk", seconds=1.0, fps=30.0), np.random.default_rng(0)
-    points = clip.positions() + rng.normal(0.0, 2.0 * NOISY, (clip.frame_count, rig.joint_count, 3))
+    rig, rng, frames = builtin_rig("humanoid"), np.random.default_rng(0), 30
+    sway = 0.05 * np.sin(np.arange(frames) / 5.0)[:, None, None] * rng.normal(size=(rig.joint_count, 3))
+    points = rig.tpose().positions() + sway + rng.normal(0.0, 2.0 * NOISY, sway.shape)
     points[rng.random(points.shape[:2]) < 0.03] = np.nan
-    solve_take(Keypoints(rig.names, points, clip.fps), rig, TakeOptions(proportions="person"))
+    solve_take(Keypoints(rig.names, points, 30.0), rig, TakeOptions(proportions="person"))
 
 
 def _is_motion(positions: Array) -> bool:

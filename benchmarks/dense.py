@@ -33,7 +33,7 @@ from benchmarks.dense_data import (
 from benchmarks.dense_measure import Score, print_table, run
 from benchmarks.dense_methods import CHAIN, DEFAULT, FITTING, GEOMETRY, IKGAT, PROJECTED, SLOW, Method, all_methods
 from benchmarks.dense_speed import hardware
-from benchmarks.dense_takes import ARM, FEET, take_scores
+from benchmarks.dense_takes import ARM, FEET, take_scores, twist_jumps_of
 
 from mimik.errors import FileError, MimikError
 from mimik.io import load_clip
@@ -172,6 +172,16 @@ def takes(bench: Bench) -> Figures:
     return {name: value.as_dict() for name, value in scores.items()}
 
 
+def twist(bench: Bench) -> Figures:
+    """Twist jumps above 30 degrees between frames of whole test clips, where the motion itself has none."""
+    figures = {f"{mm:g} mm": twist_jumps_of(bench.poses, mm) for mm in (0.0, 10.0)}
+    print(f"twist jumps that the motion does not have, {len(bench.poses):,} frames in all clips")
+    for noise_level, jumps in figures.items():
+        print(f"  noise {noise_level}: {sum(jumps.values())}  {jumps or ''}")
+    print()
+    return figures
+
+
 def rigs(bench: Bench) -> Figures:
     """The same weights on every built-in rig, extra spine, neck and twist joints of the truth rigid."""
     figures: Figures = {}
@@ -194,7 +204,7 @@ def foreign(bench: Bench) -> Figures:
 
 
 TABLES = {
-    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes,
+    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes, "twist": twist,
     "rigs": rigs, "foreign": foreign, "slow": slow,
 }  # fmt: skip
 

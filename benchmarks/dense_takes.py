@@ -1,11 +1,15 @@
 """Whole takes through `mimik.solve`: noise and gaps where frames have neighbours."""
 
+from collections import Counter
+
 import numpy as np
 from benchmarks.dense_data import FPS, TestPoses, Truth, noisy, posed, without
 from benchmarks.dense_measure import Score, score
 
 import mimik
 from mimik._types import Array, BoolArray, IntArray
+from mimik.motion.clip import Clip
+from mimik.motion.measures import TWIST_JUMP_DEG, bone_axes, twist_jumps, twist_steps
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.pose import LocalPose
 from mimik.rig.roles import BODY_ROLES
@@ -59,6 +63,21 @@ def take_scores(poses: TestPoses) -> dict[str, Score]:
         spoiled = [without(t.points, limb_gaps(len(t.points), roles)) for t in truths]
         scores[f"{name} hidden, half of the time"] = _score(truths, spoiled)
     return scores
+
+
+def twist_jumps_of(poses: TestPoses, mm: float) -> dict[str, int]:
+    """Solve every clip with so much noise; joint -> twist jumps of 30 degrees where the motion itself has none."""
+    rig, found = builtin_rig("humanoid"), Counter[str]()
+    _, first, count = np.unique(poses.clip, return_index=True, return_counts=True)
+    for begin, frames in zip(first, count):
+        if frames < 3:
+            continue
+        truth = posed(rig, poses.take(slice(begin, begin + frames)))
+        clip = Clip(rig, solved(truth, noisy(truth.points, mm / 1000)).rotations, truth.pose.root, FPS)
+        moved = np.degrees(np.abs(twist_steps(truth.pose.rotations, bone_axes(rig))))
+        for jump in twist_jumps(clip):
+            found[jump.joint] += int(moved[jump.frame, rig.skeleton.names.index(jump.joint)] <= TWIST_JUMP_DEG)
+    return dict(+found)
 
 
 def _score(truths: list[Truth], points: list[Array]) -> Score:

@@ -54,7 +54,8 @@ NEAR_NOISE = 0.02
 MOST_NOISE_WITHOUT_SPINE = 0.010
 """Noise in metres told to the network at most where neither spine nor collars are seen: chests turn over beyond it."""
 
-_INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames are no motion but single poses
+_INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames may be no motion but single poses,
+_OF_THE_WAY = 0.4  # unless it is less than this much of the way joints go in half the take
 _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
 _CHEST = [BODY_ROLES.index(role) for role in ("spine1", "spine2", "spine3", "left_collar", "right_collar")]
 _HAND = ("index_knuckle", "middle_knuckle", "pinky_knuckle", "thumb_knuckle")
@@ -147,7 +148,8 @@ def solve_take(
     rough = noise > NOISY or bool((points.trust[_ANKLES] < 1.0).any())
     clip = _on_rig(clip, rig, options, noisy=rough and moving)
     if options.hold_feet is not False and moving and options.method == "dense":
-        clip = _hands_above_floor(clip, points)
+        clip, more = continuous_twist(_hands_above_floor(clip, points))
+        twisted += more
     solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
     clip = replace(clip, solution=solution, name=take.layout or "take")
     report = make_report(
@@ -172,8 +174,11 @@ def _is_motion(positions: Array) -> bool:
         return False
     with np.errstate(invalid="ignore"):
         steps = np.linalg.norm(np.diff(positions, axis=0), axis=2)
-    known = steps[np.isfinite(steps)]
-    return bool(len(known) and np.median(known) < _INDEPENDENT_STEP)
+        apart = np.linalg.norm(positions[len(positions) // 2 :] - positions[: -(len(positions) // 2)], axis=2)
+    known, far = steps[np.isfinite(steps)], apart[np.isfinite(apart)]
+    if not len(known):
+        return False
+    return bool(np.median(known) < max(_INDEPENDENT_STEP, _OF_THE_WAY * np.median(far) if len(far) else 0.0))
 
 
 def _repaired(

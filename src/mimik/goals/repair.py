@@ -4,6 +4,7 @@ Positions are metres. Points that were never seen stay missing. What was filled 
 the further it is from a frame in which the point was seen.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ SHORT_GAP_SECONDS = 0.25
 """Gaps up to this long are filled through time, longer ones along the limb."""
 
 _SPIKE_METRES, _SPIKE_STEPS = 0.06, 4.0
+_KEPT_METRES, _KEPT_SHARE = 0.03, 0.1  # how far a bone may be off its usual length and still count as keeping it
 _FASTEST = 15.0  # metres a second no keypoint of a body exceeds for more than a moment
 _BURST_SECONDS = 0.5
 _FILLED_CONFIDENCE = 0.6
@@ -129,7 +131,23 @@ def find_outliers(positions: Array, layout: Layout, fps: float) -> BoolArray:
         return outlier
     find_spikes(positions, seen, _SPIKE_METRES, _SPIKE_STEPS, np.zeros(15), outlier)
     find_bursts(positions, seen & ~outlier, _FASTEST / fps + 0.05, max(2, round(_BURST_SECONDS * fps)), outlier)
+    outlier[_jumps_whole(positions, seen, outlier, layout)] = False
     return outlier | _off_length(np.where(outlier[..., None], np.nan, positions), layout)
+
+
+def _jumps_whole(positions: Array, seen: BoolArray, outlier: BoolArray, layout: Layout) -> BoolArray:
+    """Return the frames (T,) in which most points are marked but bones keep their lengths: the body itself jumped."""
+    most = outlier.sum(axis=1) > 0.5 * np.maximum(seen.sum(axis=1), 1)
+    if not most.any():
+        return most
+    ends = np.array(layout.bones(), dtype=np.int64).reshape(-1, 2)
+    lengths = np.linalg.norm(positions[:, ends[:, 0]] - positions[:, ends[:, 1]], axis=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # bones never seen have no usual length
+        usual = np.nanmedian(np.where(most[:, None], np.nan, lengths), axis=0)
+    known = np.isfinite(lengths) & np.isfinite(usual)
+    kept = known & (np.abs(np.nan_to_num(lengths - usual)) < np.maximum(_KEPT_METRES, _KEPT_SHARE * usual))
+    return np.asarray(most & (kept.sum(axis=1) >= 0.9 * np.maximum(known.sum(axis=1), 1)))
 
 
 def fill(positions: Array, layout: Layout, fps: float) -> Array:

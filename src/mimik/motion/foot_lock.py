@@ -17,6 +17,7 @@ from mimik.rotation import quat_apply, quat_inv, quat_mul, rotvec_to_quat
 
 BLEND_SECONDS = 0.25
 _STRETCH = 0.99
+_CHANGE_OVER, _CLEARLY_LEVEL = 0.06, 0.4  # seconds; level share of a reach from which its way up is clear
 _SHALLOW = 0.12
 """Share of the leg's length from which a foot below the floor is taken to be on lower ground, wholly at twice that."""
 
@@ -97,19 +98,39 @@ def raise_ends(clip: Clip, floor: float, roles: tuple[str, ...], seen: Mapping[s
         tip = _tip(clip.rig, joint) if joint >= 0 else np.zeros(3)
         if not np.isfinite(tip).all() or not tip.any():
             continue
-        reach = quat_apply(world.rotations[:, joint], tip)
-        length = np.linalg.norm(tip)
-        pitch = np.arcsin(np.clip(reach[:, 1] / length, -1.0, 1.0))
-        lowest = np.arcsin(np.clip((floor - world.positions[:, joint, 1]) / length, -1.0, 0.0))
-        across = np.stack([-reach[:, 2], 0 * pitch, reach[:, 0]], axis=1)
-        across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
-        up = np.maximum(lowest - pitch, 0.0)
-        if seen is not None and role in seen:
-            up = np.where(seen[role], 0.0, up)
-        turn = rotvec_to_quat(up[:, None] * across)
+        free = np.ones(clip.frame_count, dtype=bool) if seen is None or role not in seen else ~seen[role]
+        q_world = world.rotations[:, joint]
+        for settle in (False, True):  # what changing over leaves below the floor is little, and its way up is clear
+            turn, level = _turn_up(quat_apply(q_world, tip), world.positions[:, joint, 1] - floor)
+            turn = np.where(free[:, None], turn if settle else _changed_over(turn, level, clip.fps), 0.0)
+            q_world = quat_mul(rotvec_to_quat(turn), q_world)
         q_parent = world.rotations[:, clip.rig.parents[joint]]
-        rotations[:, joint] = quat_mul(quat_inv(q_parent), quat_mul(turn, world.rotations[:, joint]))
+        rotations[:, joint] = quat_mul(quat_inv(q_parent), q_world)
     return replace(clip, rotations=rotations)
+
+
+def _turn_up(reach: Array, height: Array) -> tuple[Array, Array]:
+    """Return the turns (T, 3) that bring ends up to the floor, and the share (T,) of each reach that is level.
+
+    reach (T, 3) from the joint to the end, height (T,) of the joint above the floor, metres.
+    """
+    length = np.maximum(np.linalg.norm(reach, axis=1), 1e-9)
+    pitch = np.arcsin(np.clip(reach[:, 1] / length, -1.0, 1.0))
+    lowest = np.arcsin(np.clip(-height / length, -1.0, 0.0))
+    across = np.stack([-reach[:, 2], 0.0 * pitch, reach[:, 0]], axis=1)
+    level = np.linalg.norm(across, axis=1, keepdims=True)
+    turn = np.maximum(lowest - pitch, 0.0)[:, None] * across / np.maximum(level, 1e-9)
+    return turn, level[:, 0] / length
+
+
+def _changed_over(turn: Array, level: Array, fps: float) -> Array:
+    """Return turns (T, 3) that do not jump where an end hangs straight down and may go up either way.
+
+    level (T,) is the share of its reach that is level.
+    """
+    slow = gaussian_filter1d(turn, _CHANGE_OVER * fps, axis=0, mode="nearest")
+    clear = np.clip(level / _CLEARLY_LEVEL, 0.0, 1.0)[:, None]
+    return np.asarray(np.where(turn.any(axis=1, keepdims=True), clear * turn + (1.0 - clear) * slow, 0.0))
 
 
 def _tip(rig: Rig, joint: int) -> Array:

@@ -1,8 +1,10 @@
 """The person's bone lengths and the noise of the keypoints, from a whole take."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import ndtr
 
 from mimik._types import Array
 from mimik.errors import GoalError
@@ -70,9 +72,29 @@ def _quantiles(values: Array, weights: Array) -> tuple[float, float, float]:
 
 
 def _without_lengthening(middle: Array, spread: Array) -> Array:
-    """Noise across a bone makes it look longer: by two variances of an end's offset over its length, to first order."""
-    squared = middle**2 - 2.0 * np.nan_to_num(spread) ** 2
-    return np.sqrt(np.maximum(squared, 0.25 * middle**2))
+    """Return the length (...,) behind the median and spread of lengths that noise at both ends made longer.
+
+    What was seen is the size of a vector with normal noise in all three directions. Where noise is little, its median
+    is longer by one variance over the length; where it is as large as the bone, both follow from the table.
+    """
+    length, wide = _noisy_lengths()
+    ratio = np.nan_to_num(spread) / np.maximum(middle, 1e-9)
+    little = 1.0 - (1.0 - length[0]) * (ratio / wide[0]) ** 2
+    share = np.where(ratio < wide[0], little, np.interp(ratio, wide, length))
+    return np.asarray(middle * share)
+
+
+@lru_cache(maxsize=1)
+def _noisy_lengths() -> tuple[Array, Array]:
+    """Return true length and spread, both over the median length seen, from little noise to noise twice the length."""
+    true = np.geomspace(20.0, 0.5, 80)  # in standard deviations of a coordinate
+    seen = np.linspace(0.0, 25.0, 5001)
+    above, below = seen - true[:, None], seen + true[:, None]
+    with np.errstate(under="ignore"):
+        bells = np.exp(-0.5 * above**2) - np.exp(-0.5 * below**2)
+    share = ndtr(above) + ndtr(below) - 1.0 - bells / (np.sqrt(2.0 * np.pi) * true[:, None])  # not longer than `seen`
+    low, middle, high = (np.array([np.interp(q, row, seen) for row in share]) for q in (0.25, 0.5, 0.75))
+    return true / middle, (high - low) / (_IQR_OF_NORMAL * middle)
 
 
 def _noise(spread: Array, frames: Array) -> float:

@@ -90,7 +90,7 @@ def test_straight_and_folded_limbs_stay_as_they_were():
     assert np.degrees(geodesic(got[0], q[0])).max() < 0.5
 
 
-def test_loose_knees_are_posed_alike_and_take_half_the_heading():
+def test_limbs_of_loose_bodies_are_posed_alike_and_point_where_they_did():
     rng = np.random.default_rng(5)
     q = np.ascontiguousarray(smooth_rotations(rng, COUNT))
     marks = np.zeros((COUNT, 22), dtype=bool)
@@ -106,7 +106,10 @@ def test_loose_knees_are_posed_alike_and_take_half_the_heading():
             before, after = quat_apply(q[:, ankle], BODY.offsets[toes]), quat_apply(got[:, ankle], BODY.offsets[toes])
             unmarked = ~marks[:, np.flatnonzero(ankle == LANDMARK_JOINT)].any(axis=1)
             assert np.abs(before - after)[unmarked].max() < 1e-6  # the foot still points where it did
-        untouched = [j for j in range(22) if j not in (1, 2, 4, 5, 7, 8)] + ([] if loose.all() else [1, 4, 7])
+            elbow, arm = BODY.offsets[ankle + 11], ankle + 9
+            assert np.abs(quat_apply(q[:, arm], elbow) - quat_apply(got[:, arm], elbow)).max() < 1e-6  # and the arm
+        untouched = [j for j in range(22) if j not in (1, 2, 4, 5, 7, 8, 16, 17)]
+        untouched += [] if loose.all() else [1, 4, 7, 16]
         assert np.array_equal(got[:, untouched], q[:, untouched])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mimik.rig.roles import BODY_PARENTS
 from mimik.solve.dense.body import HINGE_JOINTS, LANDMARK_JOINT
 from mimik.solve.dense.layout import (
+    ARM_SHARE,
     DOUBT_LEVEL,
     DOUBT_LOCAL,
     DOUBT_POWER,
@@ -459,7 +460,8 @@ def loosen(q, marks_seen, offsets, loose):
     """Pose legs whose knees turn about all axes, in q (N, 22, 4): no bend tells there how the thigh is turned.
 
     loose (2,) left and right. The thigh follows the pelvis with the least twist; the heading of the foot is shared
-    between knee and ankle, unless landmarks (N, 22) of the foot say how it is turned.
+    between knee and ankle, unless landmarks (N, 22) of the foot say how it is turned. Such a body's elbows are no
+    hinges either: the upper arm keeps to the shoulder girdle by a share of its twist.
     """
     for n in range(len(q)):
         for side in range(2):
@@ -470,6 +472,10 @@ def loosen(q, marks_seen, offsets, loose):
                 bone = _unit(_row(offsets, child))
                 direction = _apply(_quat(q[n], joint), bone)
                 _put(q[n], joint, _least_turn(_quat(q[n], parent), bone, direction))
+            arm, own = 16 + side, _quat(q[n], 16 + side)
+            bone = _unit(_row(offsets, arm + 2))
+            least = _least_turn(_quat(q[n], _PARENT[arm]), bone, _apply(own, bone))
+            _put(q[n], arm, _mul(_power(_mul(least, _inv(own)), ARM_SHARE), own))
             shin, foot = _unit(_row(offsets, ankle)), _unit(_row(offsets, toes))
             direction = _apply(_quat(q[n], ankle), foot)
             seen = _apply(_inv(_quat(q[n], knee)), direction)

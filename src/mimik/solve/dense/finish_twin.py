@@ -20,6 +20,7 @@ from mimik.rotation import (
 )
 from mimik.solve.dense.body import HINGE_JOINTS, LANDMARK_JOINT
 from mimik.solve.dense.layout import (
+    ARM_SHARE,
     DOUBT_LEVEL,
     DOUBT_LOCAL,
     DOUBT_POWER,
@@ -204,13 +205,16 @@ def _frame(x: Array, y: Array) -> Array:
 
 
 def loosen(q: Array, marks_seen: BoolArray, offsets: Array, loose: BoolArray) -> Array:
-    """Return rotations (22, 4) with least twist along legs whose knees turn about all axes."""
+    """Return rotations (22, 4) with less twist in limbs of bodies whose knees turn about all axes."""
     q = q.copy()
     for hip, knee, ankle, toes in ((1, 4, 7, 10), (2, 5, 8, 11)):
         if not loose[hip - 1]:
             continue
         for joint, parent, child in ((hip, 0, knee), (knee, hip, ankle)):
             q[joint] = _least_turn(q[parent], offsets[child], quat_apply(q[joint], offsets[child]))
+        arm, elbow = hip + 15, hip + 17
+        least = _least_turn(q[BODY_PARENTS[arm]], offsets[elbow], quat_apply(q[arm], offsets[elbow]))
+        q[arm] = quat_slerp(q[arm], least, ARM_SHARE)
         shin, foot = offsets[ankle] / np.linalg.norm(offsets[ankle]), offsets[toes] / np.linalg.norm(offsets[toes])
         direction = quat_apply(q[ankle], foot)
         now = quat_apply(quat_inv(q[knee]), direction)

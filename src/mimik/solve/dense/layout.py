@@ -91,5 +91,8 @@ HINGE_NOISE = 3.0
 FOOT_SHARE = 0.5
 """How much of a foot's heading a knee that turns about all axes takes, the ankle having the rest."""
 
+ARM_SHARE = 0.2
+"""How much of an upper arm's twist its elbow has instead, on bodies whose knees turn about all axes."""
+
 PLAIN = (3, 6, 7, 8, 9, 12, 13, 14)
 """Spine, neck, collars, ankles: on rigs of other habits the network has nothing to add to where their bones lie."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,11 +25,14 @@ _RIGS = ("mixamo", ".glb"), ("vrm", ".vrma")
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")] = Path("mimik-demo"),
     seconds: Annotated[float, typer.Option(help="Length of the motion.")] = 12.0,
-    view: Annotated[bool, typer.Option("--view", help="Open the viewer at the end.")] = False,
+    view: Annotated[
+        bool | None, typer.Option("--view/--no-view", help="Open the viewer at the end; on a terminal unless given.")
+    ] = None,
 ) -> None:
     """Make a noisy take of keypoints, solve it, carry it to other rigs, draw pictures, and say where they are."""
     from mimik.cli.convert import write_for
     from mimik.cli.output import console, print_facts, print_notes, progress
+    from mimik.cli.view import serve
     from mimik.errors import FileError
     from mimik.io import load_keypoints, save_keypoints
     from mimik.motion.retarget import retarget
@@ -62,8 +67,13 @@ def demo(
     said.print(
         f"next   mimik view {out / 'take.bvh'} {out / 'mixamo.glb'}     mimik info {out / 'vrm.vrma'}", markup=False
     )
-    if view:
-        _open_viewer(clips)
+    if _can_view() if view is None else view:
+        serve(clips, keypoints=take)
+
+
+def _can_view() -> bool:
+    """Say whether somebody is there to look, and the viewer is installed."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and find_spec("viser") is not None
 
 
 def sample_take(seconds: float, *, seed: int = 4) -> Keypoints:
@@ -95,13 +105,3 @@ def _pictures(take: Keypoints, clips: list[Clip], out: Path) -> list[Path]:
     with progress("drawing the film") as advance:
         film = render(clips, out / "rigs.gif", labels=names, width=720, height=360, fps=12, progress=advance)
     return [strip, film]
-
-
-def _open_viewer(clips: list[Clip]) -> None:
-    from mimik.errors import MissingExtraError
-
-    try:
-        from mimik.studio.viewer import view
-    except ImportError:
-        raise MissingExtraError("the viewer", "studio") from None
-    view(clips)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from mimik.studio.actor import Subject
 
 app = typer.Typer()
 
@@ -23,13 +27,17 @@ def view(
     """Play motion in the browser: timeline, speed, ghosts, joint names and axes, two clips side by side."""
     from mimik.api import load_keypoints
     from mimik.cli.files import open_any
-    from mimik.cli.output import console
-    from mimik.studio.viewer import view as open_viewer
 
     subjects = [open_any(path) for path in files]
     points = None if keypoints is None else load_keypoints(keypoints)
-    viewer = open_viewer(
-        subjects, keypoints=points, host=host, port=port, open_browser=browser, theme=theme, body=body, wait=False
-    )
+    serve(subjects, keypoints=points, host=host, port=port, open_browser=browser, theme=theme, body=body)
+
+
+def serve(subjects: Sequence[Subject], **options: Any) -> None:
+    """Show subjects in the viewer and say where, until Ctrl-C; options are the viewer's."""
+    from mimik.cli.output import console
+    from mimik.studio.viewer import view as open_viewer
+
+    viewer = open_viewer(subjects, wait=False, **options)
     console().print(f"page   {viewer.url}  (Ctrl-C ends)")
     viewer.wait()

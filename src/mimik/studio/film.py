@@ -18,6 +18,7 @@ from mimik.studio.theme import Theme, linear
 
 Progress = Callable[[int, int], None]
 GAP = 0.25
+FAR = 2.0  # metres over the floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,11 @@ class Film:
         return [self._solid(number, float(t), 0.18) for t in moments]
 
 
+def travels(paths: Sequence[Array]) -> bool:
+    """Say whether figures on these paths (T, 3) over the floor go so far that a camera should go along."""
+    return max(float(np.ptp(path, axis=0).max()) for path in paths) > FAR
+
+
 def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
     """Place actors side by side, set the floor, and aim a camera that holds all of every moment."""
     clouds = [actor.preview() for actor in actors]
@@ -134,7 +140,7 @@ def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
     paths = [cloud.mean(axis=1) * np.array([1.0, 0.0, 1.0]) for _, cloud in clouds]
     follow = shot.follow
     if follow is None:
-        follow = max(float(np.ptp(path, axis=0).max()) for path in paths) > 2.0
+        follow = travels(paths)
     offsets = _places([c - p[:, None] if follow else c for (_, c), p in zip(clouds, paths)], right, shot.together)
     if follow:
         offsets = offsets - np.array([path[0] for path in paths]) + paths[0][0]

@@ -16,7 +16,7 @@ from mimik.goals.keypoints import Keypoints
 from mimik.studio.actor import Actor, Subject, actor_of, facing, subjects_of
 from mimik.studio.camera import fit_camera, view_direction
 from mimik.studio.compare import Pairing, difference, error_colors, pair_joints
-from mimik.studio.film import floor_under
+from mimik.studio.film import floor_under, travels
 from mimik.studio.theme import THEMES, theme_named
 from mimik.studio.viewer_figure import ViewerFigure, rgb
 from mimik.studio.viewer_panel import Panel
@@ -24,6 +24,7 @@ from mimik.studio.viewer_panel import Panel
 RATE = 60.0
 WORST = 0.10
 GAP = 0.35
+_LEVEL = np.array([1.0, 0.0, 1.0])
 
 
 class Viewer:
@@ -111,6 +112,7 @@ class Viewer:
         return Panel(
             self.server, frame_count=self.frame_count, fps=self.fps, summary="  \n".join(lines),
             two=len(self.actors) > 1, dark=self.theme is THEMES["dark"], dots=any(a.points.size for a in self.actors),
+            follow=travels([cloud.mean(axis=1) * _LEVEL for _, cloud in self._previews]),
         )  # fmt: skip
 
     def _pair(self) -> Pairing | None:
@@ -133,9 +135,13 @@ class Viewer:
 
     def _aim(self) -> None:
         """Point the camera of new visitors so that all figures are in the picture."""
-        first = [cloud[0] for _, cloud in self._previews]
         offsets = self._offsets(self.panel.arrangement is None or self.panel.arrangement.value == "side by side")
-        points = np.concatenate([cloud + offset for cloud, offset in zip(first, offsets)])
+        seen = [cloud + offset for (_, cloud), offset in zip(self._previews, offsets)]
+        if self.panel.follow.value:
+            seen = [
+                cloud - np.array([self._middle(t) for t in ts])[:, None] for cloud, (ts, _) in zip(seen, self._previews)
+            ]
+        points = np.concatenate([cloud.reshape(-1, 3) for cloud in seen])
         direction = view_direction("hero", facing(self.actors[0])) if len(self.actors) == 1 else view_direction("front")
         camera = fit_camera(points, direction, 900, 900, fov=0.7, margin=0.2)
         initial = self.server.initial_camera

@@ -16,7 +16,16 @@ class Panel:
     """Widgets only: no callback draws; `Viewer` polls the values from its one loop."""
 
     def __init__(
-        self, server: Any, *, frame_count: int, fps: float, summary: str, two: bool, dark: bool, dots: bool
+        self,
+        server: Any,
+        *,
+        frame_count: int,
+        fps: float,
+        summary: str,
+        two: bool,
+        dark: bool,
+        dots: bool,
+        follow: bool,
     ) -> None:
         gui = server.gui
         self.gui, self.fps = gui, fps
@@ -32,7 +41,7 @@ class Panel:
             self.names = gui.add_checkbox("Joint names", False)
             self.axes = gui.add_checkbox("Joint axes", False, hint="X red, Y green, Z blue")
             self.ghosts = gui.add_slider("Ghosts", 0, 12, 1, 0, disabled=frame_count < 2)
-            self.follow = gui.add_checkbox("Follow", False, hint="Keep the figure in the middle")
+            self.follow = gui.add_checkbox("Follow", follow, hint="Keep the figure in the middle")
             self.dark = gui.add_checkbox("Dark", dark)
         self.arrangement: Any = None
         self.differences: Any = None

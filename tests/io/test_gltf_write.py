@@ -293,10 +293,14 @@ def test_no_half_written_file(tmp_path):
 
 @pytest.mark.parametrize("name", BUILTIN_RIGS)
 def test_bones_of_a_rig_without_mesh(tmp_path, name):
-    """Closed octahedra, faces outward, following their joints; none under the floor."""
-    rig = builtin_rig(name)
-    gltf.write_clip(wiggle(rig), tmp_path / "a.glb")
-    skin = gltf.read_rig(tmp_path / "a.glb").skin
+    """Closed octahedra, faces outward, following their joints; none under the floor, and no skin of the rig's own."""
+    rig, path = builtin_rig(name), tmp_path / "a.glb"
+    gltf.write_clip(wiggle(rig), path)
+    assert gltf.read_rig(path).skin is None
+    file = pygltflib.GLTF2.load(str(path))
+    file.meshes[0].extras = {}
+    file.save(str(path))
+    skin = gltf.read_rig(path).skin
     corners = skin.vertices[skin.faces].reshape(-1, 8, 3, 3)
     corners = corners - corners.mean(axis=(1, 2), keepdims=True)
     volumes = np.einsum("bfi,bfi->bf", corners[:, :, 0], np.cross(corners[:, :, 1], corners[:, :, 2]))

@@ -13,6 +13,9 @@ _TRIANGLES = np.array(
     [[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4], [5, 1, 2], [5, 2, 3], [5, 3, 4], [5, 4, 1]], dtype=np.int64
 )
 
+STAND_IN = {"mimik": "stands in for a skin"}
+"""What the mesh's extras say, so that a reader does not take bones for a character's skin."""
+
 
 def bone_skin(rig: Rig, q_world: Array, p_world: Array) -> Skin:
     """Return octahedra from each joint to its children and tips, bound at the pose (J, 4), (J, 3)."""

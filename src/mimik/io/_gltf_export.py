@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from mimik._types import IntArray
-from mimik.io._gltf_bones import bone_skin
+from mimik.io._gltf_bones import STAND_IN, bone_skin
 from mimik.io._gltf_build import AnimationBuilder, Builder, add_mesh, add_skin
 from mimik.io._gltf_document import Document, Json
 from mimik.motion.clip import Clip
@@ -46,6 +46,8 @@ def rig_document(rig: Rig, pose: LocalPose, *, skin: bool = True) -> tuple[Docum
     if skin:
         label = mesh_skin.name or "body"
         mesh = add_mesh(builder, mesh_skin, label)
+        if rig.skin is None:
+            doc.json["meshes"][mesh]["extras"] = STAND_IN
         body = builder.add("nodes", {"name": label, "mesh": mesh, "skin": skin_index})
         doc.json["scenes"][0]["nodes"].append(body)  # a skinned mesh ignores what stands above it
     return builder.finish(), nodes

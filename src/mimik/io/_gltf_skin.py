@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from mimik._types import Array, IntArray
 from mimik.io._gltf_accessors import read_floats, read_integers
+from mimik.io._gltf_bones import STAND_IN
 from mimik.io._gltf_document import Document, Json, usable_numbers
 from mimik.io._gltf_joints import JointSet
 from mimik.io._gltf_nodes import NodeTree
@@ -33,7 +34,7 @@ class _Part:
 
 
 def read_skin(doc: Document, tree: NodeTree, joints: JointSet, skeleton: Skeleton) -> tuple[Skin | None, list[str]]:
-    """Return the skin that the joints carry, None when there is no mesh, and notes.
+    """Return the skin that the joints carry, None when there is no mesh or only one of bones, and notes.
 
     Node scales are folded into the binds. Meshes hung on a joint without a skin move rigidly with it.
     """
@@ -49,6 +50,8 @@ def read_skin(doc: Document, tree: NodeTree, joints: JointSet, skeleton: Skeleto
         if node.get("mesh") is None:
             continue
         mesh = doc.entry("meshes", node["mesh"], f"mesh of node {i}")
+        if mesh.get("extras") == STAND_IN:
+            continue
         if node.get("skin") is None:
             owner = _owner(tree, i, place)
             hung += [] if owner is None else [(i, mesh, owner)]

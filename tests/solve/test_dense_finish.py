@@ -30,15 +30,33 @@ def scene(seed, noise):
     return true, answer, places + noise * rng.standard_normal(places.shape), seen, spread
 
 
+def marks_of(true, root, noise, rng):
+    """Return where landmarks are, noisy, and which are seen: of every other frame some."""
+    places = np.stack([finish_twin.reach(q, r, BODY.offsets) for q, r in zip(true, root)])[:, LANDMARK_JOINT]
+    places = places + quat_apply(true[:, LANDMARK_JOINT], BODY.landmarks)
+    shown = (rng.random((COUNT, 22)) < 0.7) & (np.arange(COUNT) % 2 == 0)[:, None]
+    return np.where(shown[..., None], places + noise * rng.standard_normal(places.shape), 0.0), shown
+
+
+def weighed(q, p, seen, spread, marks=None, shown=None, *, present=BODY.present):
+    marks, shown = (np.zeros((COUNT, 22, 3)), np.zeros((COUNT, 22), bool)) if marks is None else (marks, shown)
+    got, root = q.copy(), np.empty((COUNT, 3))
+    finish_kernels.weigh(
+        got, p, seen, marks, shown, present, spread, BODY.offsets, BODY.landmarks, root, WEIGH_ROUNDS, GAP_ROUNDS
+    )
+    return got, root
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.0003, 0.005, 0.04])
 def test_noise_is_weighed_alike(noise):
-    _, q, p, seen, spread = scene(1, noise)
-    got, root = q.copy(), np.empty((COUNT, 3))
-    finish_kernels.weigh(got, p, seen, BODY.present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
+    true, q, p, seen, spread = scene(1, noise)
+    marks, shown = marks_of(true, p[:, 0], noise, np.random.default_rng(7))
+    got, root = weighed(q, p, seen, spread, marks, shown)
     for n in range(COUNT):
         expected, there = finish_twin.weigh(
-            q[n], p[n], seen[n], BODY.present, spread[n], BODY.offsets, WEIGH_ROUNDS, GAP_ROUNDS
-        )
+            q[n], p[n], seen[n], marks[n], shown[n], BODY.present, spread[n], BODY.offsets, BODY.landmarks,
+            WEIGH_ROUNDS, GAP_ROUNDS,
+        )  # fmt: skip
         assert geodesic(got[n], expected).max() < 1e-6
         assert np.abs(root[n] - there).max() < 1e-7
 
@@ -46,10 +64,23 @@ def test_noise_is_weighed_alike(noise):
 def test_weighing_brings_bones_nearer_to_where_they_are():
     true, q, p, seen, spread = scene(2, 0.01)
     seen[:] = True
-    weighed, root = q.copy(), np.empty((COUNT, 3))
-    finish_kernels.weigh(weighed, p, seen, BODY.present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
     inner = [1, 2, 4, 5, 16, 17, 18, 19]  # with a bone beyond them
-    assert geodesic(weighed, true)[:, inner].mean() < 0.8 * geodesic(q, true)[:, inner].mean()
+    found = weighed(q, p, seen, spread)[0]
+    assert geodesic(found, true)[:, inner].mean() < 0.8 * geodesic(q, true)[:, inner].mean()
+
+
+def test_a_face_turns_the_head_though_its_middle_is_only_near():
+    true, q, p, seen, spread = scene(8, 0.005)
+    seen[:], spread[:, [12, 15]] = True, 0.02
+    q[:, 15] = quat_mul(rotvec_to_quat([0.0, 1.0, 0.0]), true[:, 15])
+    marks, shown = marks_of(true, p[:, 0], 0.005, np.random.default_rng(9))
+    face = np.flatnonzero((LANDMARK_JOINT == 15) & (np.arange(22) != 1))
+    shown[:] = False
+    assert np.degrees(geodesic(weighed(q, p, seen, spread, marks, shown)[0], true))[::2, 15].mean() > 30.0
+    shown[::2, face] = marks[::2][:, face].any(axis=2)
+    enough = shown.sum(axis=1) >= 3
+    assert enough.sum() > 5
+    assert np.degrees(geodesic(weighed(q, p, seen, spread, marks, shown)[0], true))[enough, 15].mean() < 10.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.002])
@@ -152,7 +183,6 @@ def test_joints_a_body_lacks_keep_to_their_parents():
     present = np.ones(22, dtype=bool)
     present[[3, 13]] = False
     seen &= present
-    root = np.empty((COUNT, 3))
-    finish_kernels.weigh(q, p, seen, present, spread, BODY.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
-    assert geodesic(q[:, 3], q[:, 0]).max() < 1e-3
-    assert geodesic(q[:, 13], q[:, 9]).max() < 1e-3
+    found, _ = weighed(q, p, seen, spread, present=present)
+    assert geodesic(found[:, 3], found[:, 0]).max() < 1e-3
+    assert geodesic(found[:, 13], found[:, 9]).max() < 1e-3

@@ -142,7 +142,7 @@ def recognise(
     """Find what each of `names` (or of `count` unnamed points) is.
 
     names      in any order; case, separators, side words and a subject's prefix do not matter; roles, a known layout's
-               names or the joint names of `rig`
+               names, or joint names of `rig` with landmarks beside them
     layout     a known layout's name, where it need not be guessed
     mapping    own name -> role, landmark or other site, for names nothing else explains
     positions  (T, K, 3) tell layouts with as many points apart when there are no names
@@ -157,7 +157,7 @@ def recognise(
     table = _table_named(layout) if layout else None
     if _anonymous(names):
         return _from_table(table, count) if table else _by_count(count, positions)
-    if rig is not None and (found := _from_rig(names, rig)):
+    if rig is not None and table is None and (found := _from_rig(names, rig)):
         return found
     return _by_names(names, table)
 
@@ -259,7 +259,9 @@ def _from_rig(names: Sequence[str], rig: Rig) -> Layout | None:
     if sum(name in joints for name in names) < max(_FEWEST_POINTS, len(names) // 2):
         return None
     role_of = {joint: role for role, joint in rig.roles.items()}
-    return _layout(f"joints of {rig.name or 'the rig'}", names, [role_of.get(joints.get(n, -1), "") for n in names])
+    marks = [site if (site := _meaning(None, key)) in LANDMARKS else "" for key in point_keys(names)]
+    meanings = [role_of.get(joints[name], "") if name in joints else mark for name, mark in zip(names, marks)]
+    return _layout(f"joints of {rig.name or 'the rig'}", names, meanings)
 
 
 def _mapped(names: Sequence[str], mapping: Mapping[str, str]) -> Layout:

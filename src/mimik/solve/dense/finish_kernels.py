@@ -23,6 +23,7 @@ from mimik.solve.dense.layout import (
     HINGE_NOISE,
     HINGE_SINE,
     LEAVES,
+    MARK_NOISE,
     SETTLE_FULL,
     SETTLE_NONE,
 )
@@ -167,12 +168,11 @@ def reach(q, root, offsets, out):
 
 
 @_jit
-def _add_seen(h, b, j, arms, steps, off, weight):
-    """Add a seen joint's terms to the normal equations: its error moves with the root and all joints above it.
+def _add_seen(h, b, depth, arms, steps, off, weight):
+    """Add a seen point's terms to the normal equations: its error moves with the root and all joints above it.
 
     arms (depth, 3) are the bones on the way to it, steps (depth,) the joints that turn them, both from the top.
     """
-    depth = _DEPTH[j]
     for i in range(3):
         h[i, i] += weight
         b[i] += weight * off[i]
@@ -298,12 +298,24 @@ def bridge(q, p, seen, offsets, most):
 
 
 @_jit
-def weigh(q, p, seen, present, noise, offsets, root, rounds, gap_rounds):
+def _chain(at, j, way, arms, steps):
+    """Write the joints that move a point `way` from joint j, j the last of them, and the bone each of them turns."""
+    last = _DEPTH[j]
+    steps[last] = j
+    arms[last, 0], arms[last, 1], arms[last, 2] = way
+    for m in range(last - 1, -1, -1):
+        steps[m] = _PARENT[j]
+        arms[m, 0], arms[m, 1], arms[m, 2] = _less(at, j, _PARENT[j])
+        j = _PARENT[j]
+
+
+@_jit
+def weigh(q, p, seen, marks, marks_seen, present, noise, offsets, mark_offsets, root, rounds, gap_rounds):
     """Find the likeliest pose between what the network says and what is seen; clean frames without gaps are left.
 
-    q (N, 22, 4) in and out, p and seen (N, 22, 3) (N, 22) what is seen, present (22,) joints the body has, noise
-    (N, 22) metres, root (N, 3) out. Each round is one Gauss-Newton step on all rotations and the root together. Frames
-    with joints unseen take more of them, up to gap_rounds: bones beyond a gap have further to go.
+    q (N, 22, 4) in and out, p and seen (N, 22, 3) (N, 22) what is seen, marks and marks_seen the same of landmarks,
+    present (22,) joints the body has, noise (N, 22) metres, root (N, 3) out. Each round is one Gauss-Newton step on all
+    rotations and the root together. Frames with joints unseen or landmarks seen take more of them, up to gap_rounds.
     """
     above = _rows_above()
     h, b = np.empty((69, 69)), np.empty(69)
@@ -311,36 +323,47 @@ def weigh(q, p, seen, present, noise, offsets, root, rounds, gap_rounds):
     arms, steps = np.empty((8, 3)), np.empty(8, dtype=np.int64)
     for n in range(len(q)):
         level = count = 0.0
-        gap = False
+        gap, least = False, np.inf
         for i in range(3):
             root[n, i] = p[n, 0, i]
         for j in range(22):
             gap = gap or (present[j] and not seen[n, j])
             if seen[n, j]:
-                level, count = level + noise[n, j], count + 1.0
+                level, count, least = level + noise[n, j], count + 1.0, min(least, noise[n, j])
         level = max(level / max(count, 1.0), _CLEAN)
         if level <= _CLEAN and not gap:
             continue
+        sure = 1.0 / (least * least + MARK_NOISE * MARK_NOISE)
+        marked = False
+        for m in range(len(_LANDMARK_JOINT)):
+            marked = marked or marks_seen[n, m]
         for j in range(1, 22):
             if not present[j]:
                 _put(q[n], j, _quat(q[n], _PARENT[j]))
         scale = (level / DOUBT_LEVEL) ** DOUBT_POWER
         start[:] = q[n]
         _centre(q[n], p[n], seen[n], noise[n], offsets, root[n], at)
-        for _ in range(gap_rounds if gap else rounds):
+        for _ in range(gap_rounds if gap or marked else rounds):
             _reach(q[n], root[n], offsets, at)
             h[:] = 0.0
             b[:] = 0.0
             for j in range(22):
                 if not seen[n, j]:
                     continue
-                k = j
-                for m in range(_DEPTH[j] - 1, -1, -1):
-                    steps[m] = _PARENT[k]
-                    arms[m, 0], arms[m, 1], arms[m, 2] = _less(at, k, steps[m])
-                    k = steps[m]
+                _chain(at, j, (0.0, 0.0, 0.0), arms, steps)
                 off = (p[n, j, 0] - at[j, 0], p[n, j, 1] - at[j, 1], p[n, j, 2] - at[j, 2])
-                _add_seen(h, b, j, arms, steps, off, 1.0 / max(noise[n, j], _LEAST_NOISE) ** 2)
+                _add_seen(h, b, _DEPTH[j], arms, steps, off, 1.0 / max(noise[n, j], _LEAST_NOISE) ** 2)
+            for m in range(len(_LANDMARK_JOINT) if marked else 0):
+                j = _LANDMARK_JOINT[m]
+                if marks_seen[n, m] and present[j]:
+                    v = _apply(_quat(q[n], j), _row(mark_offsets, m))
+                    _chain(at, j, v, arms, steps)
+                    off = (
+                        marks[n, m, 0] - at[j, 0] - v[0],
+                        marks[n, m, 1] - at[j, 1] - v[1],
+                        marks[n, m, 2] - at[j, 2] - v[2],
+                    )
+                    _add_seen(h, b, _DEPTH[j] + 1, arms, steps, off, sure)
             _add_doubt(h, b, q[n], start, present, scale)
             _solve(h, b, above)
             if _step(q[n], root[n], b) < _SETTLED:

@@ -28,6 +28,7 @@ from mimik.solve.dense.layout import (
     FOOT_SHARE,
     HINGE_NOISE,
     HINGE_SINE,
+    MARK_NOISE,
     settle_share,
 )
 
@@ -79,9 +80,12 @@ def weigh(
     q: Array,
     p: Array,
     seen: BoolArray,
+    marks: Array,
+    marks_seen: BoolArray,
     present: BoolArray,
     noise: Array,
     offsets: Array,
+    mark_offsets: Array,
     rounds: int,
     gap_rounds: int,
 ) -> tuple[Array, Array]:
@@ -90,6 +94,7 @@ def weigh(
     Least squares over a small turn x_j of every joint, in world axes, and a step of the root:
 
         sum over seen j  |p_j - at_j(x)|^2 / noise_j^2
+        + sum over seen landmarks m  |mark_m - there_m(x)|^2 / (least noise^2 + MARK_NOISE^2)
         + sum over j     |x_j - m_j|^2 / world_j^2  +  |(x_j - m_j) - (x_parent - m_parent)|^2 / local_j^2
 
     m_j being the turn back to the network's answer. Joints the body lacks keep to their parents.
@@ -102,16 +107,22 @@ def weigh(
     for j in np.flatnonzero(~present[1:]) + 1:
         q[j] = q[BODY_PARENTS[j]]
     weights = 1.0 / np.maximum(noise, LEAST_NOISE) ** 2
+    sure = 1.0 / (noise[seen].min(initial=np.inf) ** 2 + MARK_NOISE**2)
     start, scale = q, (level / DOUBT_LEVEL) ** DOUBT_POWER
     local = np.where(present, np.array(DOUBT_LOCAL) * scale, HELD**-0.5)
     root = p[0] + np.average((p - reach(q, p[0], offsets))[seen], axis=0, weights=weights[seen])
-    for _ in range(gap_rounds if gap else rounds):
+    for _ in range(gap_rounds if gap or marks_seen.any() else rounds):
         at = reach(q, root, offsets)
         back = quat_to_rotvec(quat_mul(start, quat_inv(q)))
         rows, rests = _doubt_rows(back, np.array(DOUBT_WORLD) * scale, local)
         for j in np.flatnonzero(seen):
             rows.append(_moves(at, int(j)) * np.sqrt(weights[j]))
             rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
+        for m in np.flatnonzero(marks_seen & present[LANDMARK_JOINT]):
+            j = int(LANDMARK_JOINT[m])
+            way = quat_apply(q[j], mark_offsets[m])
+            rows.append(_moves(at, j, way) * np.sqrt(sure))
+            rests.append((marks[m] - at[j] - way) * np.sqrt(sure))
         x = np.linalg.lstsq(np.concatenate(rows), np.concatenate(rests), rcond=None)[0]
         widest = float(np.linalg.norm(x[3:].reshape(22, 3), axis=1).max())
         x = x * min(WIDEST / max(widest, 1e-9), 1.0)
@@ -139,15 +150,19 @@ def _doubt_rows(back: Array, world: Array, local: Array) -> tuple[list[Array], l
     return rows, rests
 
 
-def _moves(at: Array, joint: int) -> Array:
-    """Return d at_joint / d(root, turns) (3, 69): a turn x moves a bone a by x cross a."""
+def _moves(at: Array, joint: int, way: Array | None = None) -> Array:
+    """Return d point / d(root, turns) (3, 69) of a joint, or of a point that turns with it, `way` (3,) from it.
+
+    A turn x moves a bone a by x cross a.
+    """
     row = np.zeros((3, 69))
     row[:, :3] = np.eye(3)
+    bones = [] if way is None else [(joint, way)]
     while joint:
-        parent = int(BODY_PARENTS[joint])
-        x, y, z = at[joint] - at[parent]
-        row[:, 3 * parent + 3 : 3 * parent + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
-        joint = parent
+        bones.append((int(BODY_PARENTS[joint]), at[joint] - at[BODY_PARENTS[joint]]))
+        joint = int(BODY_PARENTS[joint])
+    for turned, (x, y, z) in bones:
+        row[:, 3 * turned + 3 : 3 * turned + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
     return row
 
 

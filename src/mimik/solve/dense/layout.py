@@ -70,11 +70,15 @@ Measured on `val`, then scaled by what weighing it against the positions did bes
 DOUBT_LEVEL, DOUBT_POWER = 0.005, 0.35
 """The noise in metres of those figures, and the power of the noise with which they grow."""
 
+MARK_NOISE = 0.008
+"""How far landmarks of people lie from where the mean body has them, metres."""
+
 WEIGH_ROUNDS = 2
 """Gauss-Newton steps that weigh the network against noisy positions; a third changes nothing that counts."""
 
 GAP_ROUNDS = 12
-"""The most of them where joints were not seen, so that bones beyond a gap meet what was seen of them."""
+"""The most of them where joints were not seen, so that bones beyond a gap meet what was seen of them, or where
+landmarks were, which may turn a head round."""
 
 GUESS_NOISE = 2.0
 """How noisy the places found for unseen joints count beside those seen, when a frame is looked at again."""

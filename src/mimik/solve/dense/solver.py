@@ -179,7 +179,10 @@ class DenseSolver:
         gaps = not seen[:, body.present].all()
         if gaps:
             bridge(out, p, seen, body.offsets, BRIDGE_FAR)
-        weigh(out, p, seen, body.present, noise, body.offsets, root, WEIGH_ROUNDS, GAP_ROUNDS)
+        weigh(
+            out, p, seen, marks, marks_seen, body.present, noise, body.offsets, body.landmarks, root, WEIGH_ROUNDS,
+            GAP_ROUNDS,
+        )  # fmt: skip
         if gaps and not noise.any():
             bridge(out, p, seen, body.offsets, 0.0)
         hinge(out, p, seen, noise, body.offsets, body.hinges)

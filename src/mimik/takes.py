@@ -48,8 +48,9 @@ NOISY = 0.003
 FAINT = 0.001
 """Noise of keypoints in metres from which a recorded take is smoothed, unless told."""
 
-NEAR_NOISE = 0.02
-"""Noise in metres of a joint centre that a layout only comes near to."""
+NEAR_NOISE, NEAR_TOES = 0.02, 0.05
+"""Noise in metres of a joint centre that a layout only comes near to; more for the base of the toes, which landmarks
+tell better."""
 
 MOST_NOISE_WITHOUT_SPINE = 0.010
 """Noise in metres told to the network at most where neither spine nor collars are seen: chests turn over beyond it."""
@@ -60,6 +61,7 @@ _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
 _CHEST = [BODY_ROLES.index(role) for role in ("spine1", "spine2", "spine3", "left_collar", "right_collar")]
 _HAND = ("index_knuckle", "middle_knuckle", "pinky_knuckle", "thumb_knuckle")
 _FOOT = ("heel", "big_toe", "small_toe")
+_NEAR = np.array([NEAR_TOES if role.endswith("foot") else NEAR_NOISE for role in BODY_ROLES])
 _ANKLES = [BODY_ROLES.index("left_ankle"), BODY_ROLES.index("right_ankle")]
 _LIMB_BONES = [
     (BODY_PARENTS[j], j) for j, role in enumerate(BODY_ROLES) if role.endswith(("knee", "ankle", "elbow", "wrist"))
@@ -261,9 +263,10 @@ def _known_ends(points: RolePoints) -> dict[str, BoolArray]:
 def _joint_noise(points: RolePoints, noise: float) -> Array:
     """Return the noise (T, 22) in metres of each joint: doubtful and only near points count as noisier."""
     doubt = 0.03 * (1.0 - np.clip(points.confidence, 0.0, 1.0))
-    near = np.where((points.trust > 0.0) & (points.trust < 1.0), NEAR_NOISE, 0.0)
-    told = np.sqrt(noise**2 + doubt**2 + near**2)
-    return np.asarray(told if points.trust[_CHEST].any() else np.minimum(told, MOST_NOISE_WITHOUT_SPINE))
+    near = np.where((points.trust > 0.0) & (points.trust < 1.0), _NEAR, 0.0)
+    told = np.sqrt(noise**2 + doubt**2)
+    told = told if points.trust[_CHEST].any() else np.minimum(told, MOST_NOISE_WITHOUT_SPINE)
+    return np.sqrt(told**2 + near**2)
 
 
 def _solve(points: RolePoints, rig: Rig, noise: Array, method: Method) -> Solution:

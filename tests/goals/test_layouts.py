@@ -121,6 +121,14 @@ def test_joint_names_of_a_known_rig_are_understood_without_it(rig_name):
         assert layout.sites[rig.roles[role]] == role
 
 
+def test_landmarks_beside_the_joints_of_a_rig_are_kept():
+    rig = builtin_rig("humanoid")
+    face = ["nose", "left_eye", "right_eye", "left_ear", "right_ear"]
+    found = recognise([*rig.names, *face, "something else"], rig=rig)
+    assert found.sites == (*rig.names, *face, "")
+    assert recognise(LAYOUTS["coco17"].names, layout="coco17", rig=rig).name == "coco17"
+
+
 def test_unknown_names_are_named_with_the_way_out():
     with pytest.raises(LayoutError, match=r"左肩.*mapping=.*left_shoulder"):
         recognise(["左肩", "右肩", "左肘", "右肘"])

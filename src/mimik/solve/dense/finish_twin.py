@@ -119,10 +119,10 @@ def weigh(
             rows.append(_moves(at, int(j)) * np.sqrt(weights[j]))
             rests.append((p[j] - at[j]) * np.sqrt(weights[j]))
         for m in np.flatnonzero(marks_seen & present[LANDMARK_JOINT]):
-            j = int(LANDMARK_JOINT[m])
-            way = quat_apply(q[j], mark_offsets[m])
-            rows.append(_moves(at, j, way) * np.sqrt(sure))
-            rests.append((marks[m] - at[j] - way) * np.sqrt(sure))
+            joint = int(LANDMARK_JOINT[m])
+            way = quat_apply(q[joint], mark_offsets[m])
+            rows.append(_moves(at, joint, way) * np.sqrt(sure))
+            rests.append((marks[m] - at[joint] - way) * np.sqrt(sure))
         x = np.linalg.lstsq(np.concatenate(rows), np.concatenate(rests), rcond=None)[0]
         widest = float(np.linalg.norm(x[3:].reshape(22, 3), axis=1).max())
         x = x * min(WIDEST / max(widest, 1e-9), 1.0)

@@ -33,7 +33,7 @@ from benchmarks.dense_data import (
 from benchmarks.dense_measure import Score, print_table, run
 from benchmarks.dense_methods import CHAIN, DEFAULT, FITTING, GEOMETRY, IKGAT, PROJECTED, SLOW, Method, all_methods
 from benchmarks.dense_speed import hardware
-from benchmarks.dense_takes import ARM, FEET, take_scores, twist_jumps_of
+from benchmarks.dense_takes import ARM, FEET, layout_scores, take_scores, twist_jumps_of
 
 from mimik.errors import FileError, MimikError
 from mimik.io import load_clip
@@ -182,6 +182,14 @@ def twist(bench: Bench) -> Figures:
     return figures
 
 
+def layouts(bench: Bench) -> Figures:
+    """Takes from the points of common trackers: no spine joints, joints only near, noise that lasts."""
+    figures = layout_scores(bench.poses)
+    rows = [[name, *row.values()] for name, row in figures.items()]
+    print_table("trackers' points through mimik.solve: MPJAE in degrees", ["layout", *figures["coco17"]], rows)
+    return figures
+
+
 def rigs(bench: Bench) -> Figures:
     """The same weights on every built-in rig, extra spine, neck and twist joints of the truth rigid."""
     figures: Figures = {}
@@ -204,7 +212,7 @@ def foreign(bench: Bench) -> Figures:
 
 
 TABLES = {
-    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes, "twist": twist,
+    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes, "twist": twist, "layouts": layouts,
     "rigs": rigs, "foreign": foreign, "slow": slow,
 }  # fmt: skip
 

@@ -8,13 +8,16 @@ from benchmarks.dense_measure import Score, score
 
 import mimik
 from mimik._types import Array, BoolArray, IntArray
+from mimik.goals.layouts import LAYOUTS, recognise
 from mimik.motion.clip import Clip
-from mimik.motion.measures import TWIST_JUMP_DEG, bone_axes, twist_jumps, twist_steps
+from mimik.motion.measures import TWIST_JUMP_DEG, bone_axes, mpjae_deg, twist_jumps, twist_steps
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.pose import LocalPose
 from mimik.rig.roles import BODY_ROLES
+from mimik.solve.dense.body import LANDMARKS
 
 TAKES, TAKE_FRAMES, GAP_FRAMES = 8, 300, 15
+TRACKERS = ("coco17", "body25", "mediapipe", "human36m")
 ARM = ("left_shoulder", "left_elbow", "left_wrist")
 FEET = ("left_ankle", "left_foot", "right_ankle", "right_foot")
 
@@ -78,6 +81,42 @@ def twist_jumps_of(poses: TestPoses, mm: float) -> dict[str, int]:
         for jump in twist_jumps(clip):
             found[jump.joint] += int(moved[jump.frame, rig.skeleton.names.index(jump.joint)] <= TWIST_JUMP_DEG)
     return dict(+found)
+
+
+def layout_scores(poses: TestPoses) -> dict[str, dict[str, float]]:
+    """Solve the takes from the points of common trackers, whose noise lasts; layout -> noise -> MPJAE in degrees."""
+    truths, rig, rows = longest_takes(poses), builtin_rig("humanoid"), {}
+    for name in TRACKERS:
+        layout = recognise(LAYOUTS[name].names, layout=name)
+        rows[name] = {}
+        for mm in (0.0, 10.0, 20.0):
+            found = []
+            for seed, truth in enumerate(truths):
+                points = _points_of(layout.sites, truth) + lasting_noise(len(truth.points), len(layout.sites), mm, seed)
+                take = mimik.Keypoints(layout.names, points, FPS, layout=name)
+                found.append(mpjae_deg(mimik.solve(take, rig, proportions="person").rotations, truth.pose.rotations))
+            rows[name][f"{mm:g} mm"] = float(np.mean(found))
+    return rows
+
+
+def lasting_noise(frames: int, points: int, mm: float, seed: int) -> Array:
+    """Return noise (T, K, 3) in metres that keeps four fifths of itself from frame to frame."""
+    fresh = np.random.default_rng(seed).normal(0.0, mm / 1000, (frames, points, 3))
+    out = fresh.copy()
+    for t in range(1, frames):
+        out[t] = 0.8 * out[t - 1] + 0.6 * fresh[t]
+    return out
+
+
+def _points_of(sites: tuple[str, ...], truth: Truth) -> Array:
+    """Return where the sites of a layout are (T, K, 3); NaN for those the truth has nothing of."""
+    at = dict(zip(BODY_ROLES, np.moveaxis(truth.points, 1, 0))) | dict(
+        zip(LANDMARKS, np.moveaxis(truth.landmarks, 1, 0))
+    )
+    for part in ("hip", "shoulder"):
+        at[f"mid_{part}"] = 0.5 * (at[f"left_{part}"] + at[f"right_{part}"])
+    nowhere = np.full((len(truth.points), 3), np.nan)
+    return np.stack([at.get(site, nowhere) for site in sites], axis=1)
 
 
 def _score(truths: list[Truth], points: list[Array]) -> Score:

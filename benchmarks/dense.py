@@ -212,8 +212,8 @@ def foreign(bench: Bench) -> Figures:
 
 
 TABLES = {
-    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes, "twist": twist, "layouts": layouts,
-    "rigs": rigs, "foreign": foreign, "slow": slow,
+    "accuracy": accuracy, "bounds": bounds, "noise": noise, "missing": missing, "takes": takes, "twist": twist,
+    "layouts": layouts, "rigs": rigs, "foreign": foreign, "slow": slow,
 }  # fmt: skip
 
 

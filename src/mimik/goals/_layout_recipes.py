@@ -82,7 +82,7 @@ def _sided_recipes(side: str, other: str) -> list[Recipe]:
 
 _CENTRAL = [
     Recipe("pelvis", {"left_hip": 0.423, "right_hip": 0.423, "left_shoulder": 0.077, "right_shoulder": 0.077}),
-    _mean("pelvis", *_WAIST),
+    Recipe("pelvis", {"left_front_waist": 0.5, "right_front_waist": 0.5}, shift=(0.0, 0.0, -0.19)),  # above the hips
     _mean("mid_shoulder", "left_shoulder", "right_shoulder"),
     Recipe("pelvis", {"mid_hip": 0.846, "mid_shoulder": 0.154}),
     _mean("pelvis", "left_hip", "right_hip"),

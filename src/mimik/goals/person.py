@@ -59,7 +59,7 @@ def _trunk_size(points: RolePoints, noise: float) -> Array | None:
     rows = [BODY_ROLES.index(role) for role in _CORNERS]
     corners = points.positions[:, rows]
     whole = np.isfinite(corners).all(axis=(1, 2)) & (points.confidence[:, rows] > 0.0).all(axis=1)
-    if (points.trust[rows] < 1.0).any() or not whole.any():
+    if (points.trust[rows] <= 0.0).any() or not whole.any():
         return None
     left_hip, right_hip, left_shoulder, right_shoulder = np.moveaxis(corners[whole], 1, 0)
     tall = np.linalg.norm(left_shoulder + right_shoulder - left_hip - right_hip, axis=1) / 2.0

@@ -148,12 +148,15 @@ def test_leaves_follow_their_parents_as_far_as_they_are_not_trusted():
     q = np.ascontiguousarray(smooth_rotations(np.random.default_rng(6), COUNT))
     got = q.copy()
     usual = np.tile(identity_quat(), (5, 1))
-    finish_kernels.temper(got, np.zeros((COUNT, 22), dtype=bool), usual, np.zeros(5))
+    none, every = np.zeros((COUNT, 22), dtype=bool), np.ones((COUNT, 22), dtype=bool)
+    finish_kernels.temper(got, every, none, usual, np.zeros(5))
     for leaf in (15, 20, 21, 10, 11):
         assert geodesic(got[:, leaf], q[:, BODY_PARENTS[leaf]]).max() < 1e-6
     kept = q.copy()
-    finish_kernels.temper(kept, np.zeros((COUNT, 22), dtype=bool), usual, np.ones(5))
+    finish_kernels.temper(kept, every, none, usual, np.ones(5))
     assert geodesic(kept, q).max() < 1e-6
+    finish_kernels.temper(kept, none, none, usual, np.ones(5))  # not seen, not trusted
+    assert geodesic(kept, got)[:, [15, 20, 21, 10, 11]].max() < 1e-6
 
 
 @pytest.mark.parametrize("most", [0.0, 0.3])

@@ -85,9 +85,10 @@ def test_rotations_from_an_answer_agree(seed):
 def test_leaves_are_drawn_to_their_usual_place_alike():
     q = np.ascontiguousarray(smooth_rotations(np.random.default_rng(5), COUNT))
     shown = np.random.default_rng(6).random((COUNT, 22)) < 0.2
-    expected = temper(quat_matrix(torch.as_tensor(q)), torch.as_tensor(shown)).numpy()
+    seen = np.random.default_rng(7).random((COUNT, 22)) < 0.8
+    expected = temper(quat_matrix(torch.as_tensor(q)), torch.as_tensor(seen), torch.as_tensor(shown)).numpy()
     usual = np.array(USUAL_LEAVES) / np.linalg.norm(USUAL_LEAVES, axis=1, keepdims=True)
-    finish_kernels.temper(q, shown, usual, np.array(LEAF_TRUST))
+    finish_kernels.temper(q, seen, shown, usual, np.array(LEAF_TRUST))
     assert np.abs(quat_to_matrix(q) - expected).max() < 1e-5
 
 
@@ -108,9 +109,9 @@ def test_plain_joints_keep_their_base_rotations():
 def test_tempering_draws_leaves_without_landmarks_only():
     rotation = quat_matrix(torch.as_tensor(smooth_rotations(np.random.default_rng(0), 4)))
     hidden = torch.zeros(4, 22, dtype=torch.bool)
-    moved = (temper(rotation, hidden) - rotation).abs().amax(dim=(0, 2, 3))
+    moved = (temper(rotation, ~hidden, hidden) - rotation).abs().amax(dim=(0, 2, 3))
     assert set(np.flatnonzero(moved.numpy() > 1e-3)) == set(LEAVES)
-    assert torch.equal(temper(rotation, ~hidden), rotation)
+    assert torch.equal(temper(rotation, hidden, ~hidden), rotation)
 
 
 def test_layout_adds_up():

@@ -334,15 +334,18 @@ def settle(rotation: Tensor, g: Tensor, seen: Bones) -> Tensor:
     return torch.where(fixed[..., None, None], g, settled)
 
 
-def temper(rotation: Tensor, landmarks_seen: Tensor) -> Tensor:
-    """Draw leaves of rotations (B, 22, 3, 3) without landmarks (B, 22) towards their usual place on their parents."""
+def temper(rotation: Tensor, seen: Tensor, landmarks_seen: Tensor) -> Tensor:
+    """Draw leaves of rotations (B, 22, 3, 3) without landmarks (B, 22) towards their usual place on their parents.
+
+    Leaves that were not seen (B, 22) themselves are put there.
+    """
     device = rotation.device
     leaves, parents = constant(LEAVES, device), constant(tuple(PARENT[j] for j in LEAVES), device)
     usual = roma.unitquat_to_rotmat(unit(torch.tensor(USUAL_LEAVES, dtype=rotation.dtype, device=device)))
     base = rotation[:, parents] @ usual
     away = roma.rotmat_to_rotvec(base.transpose(-1, -2) @ rotation[:, leaves])
     trust = torch.tensor(LEAF_TRUST, dtype=rotation.dtype, device=device)[:, None]
-    drawn = base @ roma.rotvec_to_rotmat(away * trust)
+    drawn = base @ roma.rotvec_to_rotmat(away * trust * seen[:, leaves, None])
     index, real = _landmark_rows(LEAVES, device)
     shown = (landmarks_seen[:, index] & real).any(dim=2)
     return rotation.index_copy(1, leaves, torch.where(shown[..., None, None], rotation[:, leaves], drawn))

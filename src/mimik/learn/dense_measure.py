@@ -54,7 +54,7 @@ def validate(network: torch.nn.Module, quats: Tensor, rig: Rig, *, seed: int = 1
         body = one_body(rig, len(part), quats.device)
         target = follow_parents(quat_matrix(part), body.present)
         seen = _observe(target, body, generator, how)
-        found = temper(predict(network, prepare(seen, body, target)), seen.landmarks_seen)
+        found = temper(predict(network, prepare(seen, body, target)), seen.seen, seen.landmarks_seen)
         total += angle(local_rotations(found), local_rotations(target)).sum(0)
     return torch.rad2deg(total / len(quats))
 

@@ -522,11 +522,12 @@ def _marked(marks_seen, joint):
 
 
 @_jit
-def temper(q, marks_seen, usual, trust):
+def temper(q, seen, marks_seen, usual, trust):
     """Draw leaves without landmarks, in q (N, 22, 4), to their usual place: local = usual (usual^-1 local)^trust.
 
     Joint centres say little of head, hands and toes; where a network answers for them all the same, it remembers people
-    rather than poses. How far to trust it is measured on people it has not seen. usual (5, 4), trust (5,).
+    rather than poses. How far to trust it is measured on people it has not seen; where the leaf's own place was not seen
+    (N, 22), not at all. usual (5, 4), trust (5,).
     """
     for n in range(len(q)):
         for row in range(len(_LEAVES)):
@@ -534,4 +535,4 @@ def temper(q, marks_seen, usual, trust):
             if not _marked(marks_seen[n], j):
                 base = _mul(_quat(q[n], _PARENT[j]), _quat(usual, row))
                 away = _mul(_inv(base), _quat(q[n], j))
-                _put(q[n], j, _mul(base, _power(away, trust[row])))
+                _put(q[n], j, _mul(base, _power(away, trust[row] if seen[n, j] else 0.0)))

@@ -188,7 +188,7 @@ class DenseSolver:
         hinge(out, p, seen, noise, body.offsets, body.hinges)
         if body.loose.any():
             loosen(out, marks_seen, body.offsets, body.loose)
-        temper(out, marks_seen, self._usual_leaves, self._trust)
+        temper(out, seen, marks_seen, self._usual_leaves, self._trust)
 
     def pose(self, positions: ArrayLike, **options: Any) -> LocalPose:
         """Return the rig's local pose for role positions (T, 22, 3); options as for `rotations`."""

@@ -526,8 +526,8 @@ def temper(q, seen, marks_seen, usual, trust):
     """Draw leaves without landmarks, in q (N, 22, 4), to their usual place: local = usual (usual^-1 local)^trust.
 
     Joint centres say little of head, hands and toes; where a network answers for them all the same, it remembers people
-    rather than poses. How far to trust it is measured on people it has not seen; a leaf that was not seen (N, 22) itself
-    is not trusted. usual (5, 4), trust (5,).
+    rather than poses. How far to trust it is measured on people it has not seen; a leaf whose own place was not seen
+    (N, 22) is not trusted. usual (5, 4), trust (5,).
     """
     for n in range(len(q)):
         for row in range(len(_LEAVES)):

@@ -57,7 +57,7 @@ class MissingExtraError(MimikError):
 
 def one_of(what: str, name: object, valid: Iterable[str]) -> str:
     """Say that `name` is no valid `what`, list the valid names and suggest the nearest."""
-    names = [str(v) for v in valid]
+    names = list(dict.fromkeys(str(v) for v in valid))
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     shown = ", ".join(names[:60]) + (f", ... {len(names)} in all" if len(names) > 60 else "")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mimik.motion.clip import Clip
 
 app = typer.Typer(no_args_is_help=True, help="Joint limits: measure them from motion, or write those of people.")
 
@@ -21,26 +24,41 @@ def measure(
     """Measure the range every joint uses over a folder of motion."""
     import numpy as np
 
-    from mimik.cli.output import console
+    from mimik.cli.output import console, print_notes
     from mimik.errors import FileError
-    from mimik.io import FORMATS, can, load_clip
     from mimik.io.limits_toml import write_limits
     from mimik.rig.limits_human import measure_limits
 
-    if not folder.exists():
-        raise FileError(folder, "no such file or folder")
-    paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in FORMATS) if folder.is_dir() else [folder]
-    clips = [load_clip(path) for path in paths if can(path, "read_clip")]
-    if not clips:
-        raise FileError(folder, "holds no motion on a rig")
-    rig = clips[0].rig
-    for path, clip in zip(paths, clips, strict=False):
+    clips, notes = _clips(folder)
+    first, rig = next(iter(clips)), next(iter(clips.values())).rig
+    for path, clip in clips.items():
         if clip.rig.names != rig.names:
-            raise FileError(path, f"has other joints than {paths[0].name}; measure rigs apart")
-    rotations = np.concatenate([clip.rotations for clip in clips])
+            raise FileError(path, f"has other joints than {first.name}; measure rigs apart")
+    rotations = np.concatenate([clip.rotations for clip in clips.values()])
     limits = measure_limits(rig, rotations, percent=percent, kind=kind, margin=float(np.deg2rad(margin_deg)))  # type: ignore[arg-type]
     write_limits(limits, out)
     console().print(f"wrote  {out}  {len(limits)} joints from {len(rotations)} frames", markup=False)
+    print_notes(notes)
+
+
+def _clips(place: Path) -> tuple[dict[Path, Clip], list[str]]:
+    """Read the motion of a file, or all there is in a folder, and say which of its files were left out and why."""
+    from mimik.errors import FileError
+    from mimik.io import FORMATS, can, load_clip
+
+    if not place.exists():
+        raise FileError(place, "no such file or folder")
+    if not place.is_dir():
+        return {place: load_clip(place)}, []
+    clips, notes = {}, []
+    for path in sorted(p for p in place.rglob("*") if p.suffix.lower() in FORMATS and can(p, "read_clip")):
+        try:
+            clips[path] = load_clip(path)
+        except FileError as error:
+            notes.append(f"left out: {error}")
+    if not clips:
+        raise FileError(place, "holds no motion on a rig")
+    return clips, notes
 
 
 @app.command()

@@ -109,3 +109,19 @@ def test_figures_are_those_of_the_solver():
     noisy, _ = measure_solver(None, D_world, rig, noise=0.02)
     assert noisy.mean() > by_joint.mean()
     assert set(constant_figures(D_world)) == {BODY_ROLES[j] for j in LEAVES}
+
+
+def test_measuring_anew_changes_the_figures_alone(tmp_path):
+    pytest.importorskip("torch")
+    from mimik.learn.export import read_contract, replace_metrics
+
+    path = tmp_path / "dense.onnx"
+    path.write_bytes((files("mimik.weights") / "dense.onnx").read_bytes())
+    before = read_contract(path)
+    replace_metrics(path, {"test frames": 7})
+    after = read_contract(path)
+    assert after.pop("metrics") == {"test frames": 7} and before.pop("metrics")
+    assert after == before
+    rows = {"features": np.ones((2, FEATURE_WIDTH), dtype=np.float32)}
+    answers = [dense_session(p).run(None, rows)[0] for p in (None, path)]
+    assert np.array_equal(*answers)

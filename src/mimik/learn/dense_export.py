@@ -6,6 +6,7 @@ writes the network and, beside it, its model card.
 """
 
 import argparse
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from mimik.errors import FileError
 from mimik.learn.card import write_card
 from mimik.learn.dense_measure import CASES
 from mimik.learn.dense_train import load_dense
-from mimik.learn.export import Contract, export_onnx, read_contract
+from mimik.learn.export import Contract, export_onnx, read_contract, replace_metrics
 from mimik.learn.pack import ROTVEC_SCALE
 from mimik.learn.train_ikgat import open_poses
 from mimik.rig.builtin import builtin_rig
@@ -127,13 +128,16 @@ def constant_figures(D_world: Array) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> None:
     """Export from the command line, with the model card beside the network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="network.pt of a run")
+    parser.add_argument("run", type=Path, help="network.pt of a run, or an exported network to be measured anew")
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--test", type=Path, help="store or pack whose test split gives the figures")
     given = parser.parse_args(arguments)
-    export_dense(given.run, given.out)
+    if given.run.suffix != ".onnx":
+        export_dense(given.run, given.out)
+    elif given.run.resolve() != given.out.resolve():
+        shutil.copyfile(given.run, given.out)
     if given.test:
-        export_dense(given.run, given.out, metrics=figures_on_test(given.out, given.test))
+        replace_metrics(given.out, figures_on_test(given.out, given.test))
     commands = (
         "mimik data import FOLDER -o STORE",
         "mimik train dense --data STORE -o RUN",

@@ -123,6 +123,15 @@ def read_contract(path: Path) -> dict[str, Any]:
     raise MimikError(f"{path} has no {KEY!r} entry in its metadata")
 
 
+def replace_metrics(path: Path, metrics: Mapping[str, Any]) -> None:
+    """Write other figures into the contract of an exported file, and leave all else as it is."""
+    contract = {**read_contract(path), "metrics": metrics}
+    model = onnx.load(path)
+    next(entry for entry in model.metadata_props if entry.key == KEY).value = json.dumps(contract, default=str)
+    with atomic_write(path) as partial:
+        onnx.save(model, partial)
+
+
 def export_ikgat(run: Path, path: Path, *, metrics: Mapping[str, Any] | None = None) -> None:
     """Export a run's `best.pt` as the network that `method="ikgat"` runs; raises OptionError for ablations of it."""
     network, describe = load_ikgat(run)

@@ -82,6 +82,13 @@ def test_spikes_and_bursts_are_replaced():
     assert (fixed.confidence[40:48, joint("right_wrist")] < 0.7).all()
 
 
+def test_a_body_that_jumps_whole_is_no_outlier():
+    walk = role_walk(90).copy()
+    walk[40:52] += [0.8, 0.3, -0.5]
+    fixed, report = repair(take_of(walk))
+    assert report.outliers == 0 and np.array_equal(fixed.positions, walk)
+
+
 def test_a_point_that_strays_for_long_is_caught_by_its_bone():
     walk = role_walk(90)
     bad = walk.copy()

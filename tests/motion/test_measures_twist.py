@@ -136,6 +136,19 @@ def test_a_spike_is_mended():
     assert twist_jumps(mended) == []
 
 
+def test_jumps_that_come_round_are_none():
+    """Three jumps one after another make a full turn: what is left of them is no turn at all."""
+    clip = WALK
+    for k in range(3):
+        more = jumpy("right_shoulder", 60 + k, 2.0 * np.pi / 3.0)
+        turn = quat_mul(quat_inv(WALK.rotations), more.rotations)
+        clip = replace(clip, rotations=quat_mul(clip.rotations, turn))
+    mended, count = continuous_twist(clip)
+    assert count >= 3
+    assert twist_jumps(mended) == []
+    assert geodesic(mended.rotations, WALK.rotations)[:, RIG.roles["right_shoulder"]].max() < np.radians(25.0)
+
+
 def test_what_is_smooth_is_left_alone():
     same, count = continuous_twist(WALK)
     assert same is WALK and count == 0

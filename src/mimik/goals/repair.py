@@ -4,7 +4,6 @@ Positions are metres. Points that were never seen stay missing. What was filled 
 the further it is from a frame in which the point was seen.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,25 +128,44 @@ def find_outliers(positions: Array, layout: Layout, fps: float) -> BoolArray:
     outlier = np.zeros_like(seen)
     if len(positions) < 7:
         return outlier
-    find_spikes(positions, seen, _SPIKE_METRES, _SPIKE_STEPS, np.zeros(15), outlier)
-    find_bursts(positions, seen & ~outlier, _FASTEST / fps + 0.05, max(2, round(_BURST_SECONDS * fps)), outlier)
-    outlier[_jumps_whole(positions, seen, outlier, layout)] = False
+    jump, burst = _FASTEST / fps + 0.05, np.zeros_like(seen)
+    steady = positions - _whole_jumps(positions, jump)[:, None]
+    find_spikes(steady, seen, _SPIKE_METRES, _SPIKE_STEPS, np.zeros(15), outlier)
+    find_bursts(positions, seen & ~outlier, jump, max(2, round(_BURST_SECONDS * fps)), burst)
+    outlier |= burst & ~_on_its_bones(positions, burst, layout)
     return outlier | _off_length(np.where(outlier[..., None], np.nan, positions), layout)
 
 
-def _jumps_whole(positions: Array, seen: BoolArray, outlier: BoolArray, layout: Layout) -> BoolArray:
-    """Return the frames (T,) in which most points are marked but bones keep their lengths: the body itself jumped."""
-    most = outlier.sum(axis=1) > 0.5 * np.maximum(seen.sum(axis=1), 1)
-    if not most.any():
-        return most
-    ends = np.array(layout.bones(), dtype=np.int64).reshape(-1, 2)
-    lengths = np.linalg.norm(positions[:, ends[:, 0]] - positions[:, ends[:, 1]], axis=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # bones never seen have no usual length
-        usual = np.nanmedian(np.where(most[:, None], np.nan, lengths), axis=0)
-    known = np.isfinite(lengths) & np.isfinite(usual)
-    kept = known & (np.abs(np.nan_to_num(lengths - usual)) < np.maximum(_KEPT_METRES, _KEPT_SHARE * usual))
-    return np.asarray(most & (kept.sum(axis=1) >= 0.9 * np.maximum(known.sum(axis=1), 1)))
+def _whole_jumps(positions: Array, jump: float) -> Array:
+    """Return how far (T, 3) the whole body has been put elsewhere since the start, by steps of more than `jump` metres.
+
+    Such a step is that of most points: the median's.
+    """
+    steps = np.diff(positions, axis=0)
+    steps[np.isfinite(steps).all(axis=2).sum(axis=1) <= 0.5 * positions.shape[1]] = 0.0
+    step = np.median(steps, axis=1)
+    gaps = ~np.isfinite(step).all(axis=1)
+    step[gaps] = np.nanmedian(steps[gaps], axis=1)
+    step[np.linalg.norm(step, axis=1) <= jump] = 0.0
+    return np.concatenate([np.zeros((1, 3)), np.cumsum(step, axis=0)])
+
+
+def _on_its_bones(positions: Array, doubted: BoolArray, layout: Layout) -> BoolArray:
+    """Return (T, K) points all of whose bones have their usual length: where they jump, the body itself did.
+
+    doubted (T, K) are points that do not count for what is usual.
+    """
+    kept, known = np.ones(doubted.shape, dtype=bool), np.zeros(doubted.shape, dtype=bool)
+    for k, p in layout.bones():
+        lengths = np.linalg.norm(positions[:, k] - positions[:, p], axis=1)
+        sure = lengths[np.isfinite(lengths) & ~doubted[:, k] & ~doubted[:, p]]
+        if len(sure):
+            usual = float(np.median(sure))
+            wrong = ~(np.abs(lengths - usual) < max(_KEPT_METRES, _KEPT_SHARE * usual))
+            for end in (k, p):
+                kept[:, end] &= ~wrong
+                known[:, end] = True
+    return kept & known
 
 
 def fill(positions: Array, layout: Layout, fps: float) -> Array:

@@ -180,6 +180,22 @@ def test_no_frames(tmp_path):
     assert read_clip(tmp_path / "b.npz").frame_count == 0
 
 
+def test_where_knees_and_elbows_bend_is_read_off_the_motion(tmp_path):
+    """Bodies fitted to surfaces turn their knees about all axes; solvers ask the rig whether this one does."""
+    rng, frames = np.random.default_rng(SEED), 200
+    poses = np.zeros((frames, 52, 3))
+    poses[:, [4, 5], 0] = rng.uniform(0.6, 1.6, (frames, 2))
+    poses[:, [18, 19], 1] = rng.uniform(0.6, 1.6, (frames, 2)) * [-1.0, 1.0]
+    for name, wander in (("hinge", 0.0), ("loose", 0.3)):
+        poses[:, [4, 5], 1:] = wander * rng.normal(size=(frames, 2, 2))
+        np.savez(
+            tmp_path / f"{name}.npz", poses=poses.reshape(frames, -1), trans=np.zeros((frames, 3)), mocap_framerate=60
+        )
+        rig = read_clip(tmp_path / f"{name}.npz", up="y").rig
+        assert rig.loose_hinges == (frozenset() if name == "hinge" else {"left_knee", "right_knee"})
+        assert abs(rig.hinge_turns["left_shoulder"]) > 0.3  # elbows about the vertical, not the usual way
+
+
 def test_options_that_are_none(tmp_path):
     clip = sample_clip(builtin_rig("smpl"), "walk", seconds=0.2)
     with pytest.raises(OptionError, match="smplh"):

@@ -43,7 +43,8 @@ def full_rig() -> Rig:
         rng.random((10, 4)),
         "coat",
     )
-    return replace(rig, limits=limits, skin=skin, notes=("a note", "übermut"))
+    habits = {"hinge_turns": {"left_shoulder": 0.25}, "loose_hinges": frozenset({"left_knee", "right_knee"})}
+    return replace(rig, limits=limits, skin=skin, notes=("a note", "übermut"), **habits)
 
 
 def assert_same_rig(a: Rig, b: Rig) -> None:
@@ -52,6 +53,7 @@ def assert_same_rig(a: Rig, b: Rig) -> None:
         np.testing.assert_array_equal(getattr(a.skeleton, key), getattr(b.skeleton, key))
     np.testing.assert_array_equal(a.q_world_tpose, b.q_world_tpose)
     assert (a.roles, a.name, a.rest_kind, a.notes) == (b.roles, b.name, b.rest_kind, b.notes)
+    assert (a.hinge_turns, a.loose_hinges) == (b.hinge_turns, b.loose_hinges)
     assert (a.limits is None) == (b.limits is None)
     assert (a.skin is None) == (b.skin is None)
 
@@ -168,6 +170,7 @@ def test_broken_archives_are_our_error(tmp_path, clip, key, value, message):
         lambda t: t["rig"].update(roles=[1]),
         lambda t: t["rig"].update(joint_names=["a"]),
         lambda t: t["rig"].update(rest_kind="B"),
+        lambda t: t["rig"].update(hinge_turns={"left_shoulder": float("nan")}),
         lambda t: t["rig"].update(limits={"joints": {"a": {}}}),
         lambda t: t["rig"]["limits"]["joints"]["ünïcode"].update(kind="hinge"),
         lambda t: t["rig"]["limits"]["joints"]["ünïcode"].update(lower=[1]),

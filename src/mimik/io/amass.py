@@ -18,6 +18,7 @@ from mimik.io._amass_body import JOINT_NAMES, Body, mean_pelvis, model_body, own
 from mimik.io._bvh_axes import UP_AXES, up_turn
 from mimik.io.files import atomic_write, open_npz
 from mimik.motion.clip import Clip
+from mimik.rig.rest import with_habits
 from mimik.rig.rig import Rig
 from mimik.rig.role_space import rig_to_role_rotations
 from mimik.rig.roles import BODY_ROLES, PARENT_ROLE
@@ -81,7 +82,8 @@ def read_clip(
     root = (trans + body.pelvis) @ turn.T
     rate = _rate(arrays, notes) if fps is None else fps
     try:
-        return Clip(body.rig, rotations, root, rate, path.stem, None, tuple(notes))
+        rig = with_habits(body.rig, (rotations, root, None))
+        return Clip(rig, rotations, root, rate, path.stem, None, tuple(notes))
     except MimikError as error:
         raise FileError(path, str(error)) from None
 

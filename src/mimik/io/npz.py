@@ -167,6 +167,8 @@ def _rig_arrays(rig: Rig) -> tuple[Arrays, dict[str, Any]]:
         "roles": dict(rig.roles),
         "name": rig.name,
         "rest_kind": rig.rest_kind,
+        "hinge_turns": dict(rig.hinge_turns),
+        "loose_hinges": sorted(rig.loose_hinges),
         "notes": list(rig.notes),
     }
     if rig.limits is not None:
@@ -189,6 +191,9 @@ def _rig(arrays: Arrays, header: dict[str, Any], path: Path) -> Rig:
     if info["rest_kind"] not in ("T", "A", "arbitrary"):
         raise ValueError(f"rest kind {info['rest_kind']!r} is none of T, A, arbitrary")
     limits = info.get("limits")
+    turns = {str(role): float(turn) for role, turn in info.get("hinge_turns", {}).items()}
+    if not np.isfinite(list(turns.values())).all():
+        raise ValueError("hinge_turns are not finite")
     rig = Rig(
         skeleton,
         _floats(arrays, "q_world_tpose"),
@@ -196,6 +201,8 @@ def _rig(arrays: Arrays, header: dict[str, Any], path: Path) -> Rig:
         name=str(info["name"]),
         rest_kind=info["rest_kind"],
         source=path,
+        hinge_turns=turns,
+        loose_hinges=frozenset(str(role) for role in info.get("loose_hinges", ())),
         notes=tuple(str(note) for note in info.get("notes", ())),
     )
     if limits is not None:

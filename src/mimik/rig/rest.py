@@ -9,7 +9,7 @@ from mimik._types import Array
 from mimik.rig.hinges import hinge_turns, loose_hinges, measure_hinges
 from mimik.rig.kinematics import forward_kinematics
 from mimik.rig.rest_motion import TPoseFromMotion
-from mimik.rig.rig import RestKind
+from mimik.rig.rig import RestKind, Rig
 from mimik.rig.skeleton import Skeleton
 from mimik.rig.standing import Stance, read_stance, toes_point_back, tpose_of_stance
 
@@ -54,9 +54,24 @@ def find_tpose(skeleton: Skeleton, roles: Mapping[str, int], motion: Motion | No
         tpose = TPose(q_rest, "arbitrary", notes=(note,))
     if frames is None:
         return tpose
+    turns, loose = _habits(roles, tpose.q_world, frames)
+    return replace(tpose, hinge_turns=turns, loose_hinges=loose)
+
+
+def with_habits(rig: Rig, motion: Motion) -> Rig:
+    """Return the rig with where its knees and elbows bend, as a motion on it shows; the rig itself without motion."""
+    frames = _some_frames(rig.skeleton, motion) if "pelvis" in rig.roles else None
+    if frames is None:
+        return rig
+    turns, loose = _habits(rig.roles, rig.q_world_tpose, frames)
+    return replace(rig, hinge_turns=turns, loose_hinges=loose)
+
+
+def _habits(
+    roles: Mapping[str, int], q_world_tpose: Array, frames: tuple[Array, Array]
+) -> tuple[Mapping[str, float], frozenset[str]]:
     hinges = measure_hinges(*frames, roles)
-    turns = hinge_turns(roles, tpose.q_world, hinges)
-    return replace(tpose, hinge_turns=turns, loose_hinges=loose_hinges(hinges))
+    return hinge_turns(roles, q_world_tpose, hinges), loose_hinges(hinges)
 
 
 def _some_frames(skeleton: Skeleton, motion: Motion) -> tuple[Array, Array] | None:

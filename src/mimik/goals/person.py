@@ -3,14 +3,16 @@
 import numpy as np
 
 from mimik._types import Array
+from mimik.goals.forks import fork_bones
 from mimik.goals.layouts import RolePoints
 from mimik.goals.proportions import BoneFit
-from mimik.rig.proportions import bone_lengths, parent_role, with_bone_lengths
+from mimik.rig.proportions import bone_lengths, parent_role, with_bone_lengths, with_bones
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_ROLES, PARENT_ROLE
 
 _SAME_LENGTH = 0.005  # relative difference of bones below which the rig has the person's proportions
 _BENT_LENGTH = 0.1  # the same where further joints between two roles bend
+_CLEAN = 1e-3  # metres of noise up to which left and right of a body differ because they do
 _SHORT = 1e-3  # metres; a bone below has no length to fit
 _UPRIGHT = 75.0  # percentile of the trunk's length over a take: bending shortens it
 _QUARTILE = 0.6745  # of a normal distribution, in standard deviations
@@ -22,22 +24,25 @@ _SPINE = ("spine1", "spine2", "spine3", "neck", "left_collar", "right_collar")
 def person_rig(rig: Rig, points: RolePoints, fit: BoneFit, noise: float) -> Rig:
     """Return the rig with the person's bones; the rig itself where they are alike as far as the take can tell.
 
-    Bones whose ends are joint centres take the fitted lengths, others the person's usual ratio to the rig. Where the
-    spine has no joints but hips and shoulders are seen, the trunk gets the height and widths these have.
+    Bones whose ends are joint centres take the fitted lengths, others the person's usual ratio to the rig; where
+    several leave one joint, they leave it as they do in the take. Where the spine has no joints but hips and shoulders
+    are seen, the trunk gets the height and widths these have.
     """
     now = bone_lengths(rig)
     rows = {role: i for i, role in enumerate(BODY_ROLES) if np.isfinite(fit.lengths[i])}
     rows = {r: i for r, i in rows.items() if now.get(r, 0.0) > _SHORT and _has_own_parent(rig, r)}
     trunk = _trunk_size(points, noise) if not any(role in rows for role in _SPINE[:4]) else None
-    if not rows or (trunk is None and _alike(rig, fit, rows, now, noise)):
+    lengths = fit.lengths if noise > _CLEAN else fit.left_right
+    forks = fork_bones(rig, points, lengths, noise, symmetric=noise > _CLEAN)
+    if not rows or (trunk is None and not forks and _alike(rig, fit, rows, now, noise)):
         return rig
-    ratios = {role: fit.lengths[i] / now[role] for role, i in rows.items()}
+    ratios = {role: lengths[i] / now[role] for role, i in rows.items()}
     usual = float(np.median(list(ratios.values())))
     wanted = {role: now[role] * usual for role in now if role in BODY_ROLES and now[role] > _SHORT}
     wanted |= {role: now[role] * float(np.clip(q, 0.4 * usual, 2.5 * usual)) for role, q in ratios.items()}
     if trunk is not None:
         wanted = _with_trunk(rig, wanted, trunk, {r for r in (*_HIPS, *_SHOULDERS, *_SPINE) if r not in rows})
-    return with_bone_lengths(rig, wanted)
+    return with_bones(with_bone_lengths(rig, wanted, symmetric=noise > _CLEAN), forks)
 
 
 def _alike(rig: Rig, fit: BoneFit, rows: dict[str, int], now: dict[str, float], noise: float) -> bool:

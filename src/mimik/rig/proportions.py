@@ -64,7 +64,23 @@ def with_bone_lengths(rig: Rig, lengths: Mapping[str, float], *, symmetric: bool
     now = bone_lengths(rig)
     factors = {role: wanted[role] / now[role] for role in now if role in wanted and now[role] > _SHORT}
     scale, tip_scale = _joint_factors(rig, factors)
-    offsets, tips = rig.offsets * scale[:, None], rig.skeleton.tips * tip_scale[:, None]
+    return _standing(rig, rig.offsets * scale[:, None], rig.skeleton.tips * tip_scale[:, None])
+
+
+def with_bones(rig: Rig, bones: Mapping[str, Array]) -> Rig:
+    """Return the rig with bones of another length and way: role -> (3,) from its joint's parent, metres.
+
+    They are told in world axes of the T-pose, which stays what it is; all else moves along.
+    """
+    offsets = np.array(rig.offsets)
+    for role, bone in bones.items():
+        joint = rig.roles[role]
+        offsets[joint] = quat_apply(quat_inv(rig.q_world_tpose[max(int(rig.parents[joint]), 0)]), bone)
+    return _standing(rig, offsets, np.array(rig.skeleton.tips))
+
+
+def _standing(rig: Rig, offsets: Array, tips: Array) -> Rig:
+    """Return the rig with other offsets (J, 3) and tips, its pelvis as high over the root as its legs now are long."""
     low, _ = _extent(rig, _tpose_steps(rig), quat_apply(rig.q_world_tpose, rig.skeleton.tips))
     new = rig.with_offsets(offsets, tips)
     new_low, _ = _extent(rig, _tpose_steps(new), quat_apply(rig.q_world_tpose, tips))

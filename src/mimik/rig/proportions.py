@@ -162,14 +162,17 @@ def _joint_factors(rig: Rig, factors: Mapping[str, float]) -> tuple[Array, Array
 
 
 def _own_bone_factors(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
-    """Return role -> factor of the bone that starts there: of a limb its lower end's, of an end the bone before it."""
-    own = {}
+    """Return role -> factor of the bone that starts there: of a limb its lower end's, of an end the bone before it.
+
+    The head goes with the body as a whole: where in it a head joint lies differs more than heads do.
+    """
+    own: dict[str, float] = {}
     for role in rig.roles:
         below = [r for r in factors if parent_role(rig, r) == role]
         if role not in _TRUNK and len(below) == 1:
             own[role] = factors[below[0]]
         elif not below and role in factors and role not in _TRUNK:
-            own[role] = factors[role]
+            own[role] = float(np.median(list(factors.values()))) if role == "head" else factors[role]
     for role in rig.roles:
         if role not in BODY_ROLES and role not in own:
             above = parent_role(rig, role)

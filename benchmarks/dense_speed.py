@@ -27,7 +27,7 @@ from mimik.goals.keypoints import Keypoints
 from mimik.io import save_keypoints
 from mimik.learn.ikgat import IkGat
 from mimik.motion.clip import Clip
-from mimik.motion.sample import sample_clip
+from mimik.motion.sample import medley, sample_clip
 from mimik.rig.builtin import builtin_rig
 from mimik.rig.rig import Rig
 from mimik.rig.roles import BODY_ROLES
@@ -61,6 +61,7 @@ def main() -> None:
             f"{name:>14}: {error_deg(solve(points), clip):.2f} degrees MPJAE on {len(points)} frames of sample motion"
         )
     print(memory())
+    print(long_take())
     for threads in given.threads:
         torch.set_num_threads(threads)
         contenders = {"plain PyTorch": plain_network(), **solvers(rig, threads)}
@@ -102,6 +103,25 @@ def memory() -> str:
         command = [sys.executable, "-c", MEMORY, str(take)]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return f"a process that solves a take of {told[0]} frames holds at most {float(told[1]):.0f} MB"
+
+
+def long_take(minutes: float = 10.0) -> str:
+    """Return one line on how long `mimik solve` takes for a noisy take with gaps, file to file, process and all."""
+    rig, rng = builtin_rig("humanoid"), np.random.default_rng(0)
+    clip = medley(rig, ("wave", "walk", "squat", "cartwheel"), seconds=60.0 * minutes, fps=60.0, seed=1)
+    points = clip.positions() + rng.normal(0.0, 0.005, (clip.frame_count, rig.joint_count, 3))
+    points[rng.random(points.shape[:2]) < 0.02] = np.nan
+    with tempfile.TemporaryDirectory() as folder:
+        take = Path(folder) / "take.trc"
+        save_keypoints(Keypoints(rig.names, points, clip.fps), take)
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "mimik", "solve", str(take), "-o", str(take.with_suffix(".bvh"))]
+        subprocess.run(command, capture_output=True, check=True)
+        seconds = time.perf_counter() - began
+        size = take.stat().st_size / 1e6
+    return (
+        f"a take of {minutes:g} minutes, {clip.frame_count:,} frames, {size:.0f} MB of TRC, is a BVH in {seconds:.1f} s"
+    )
 
 
 def measure(contenders: dict[str, Solver], points: Array) -> dict[str, float]:

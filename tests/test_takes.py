@@ -148,3 +148,10 @@ def test_the_module_of_the_solvers_is_the_public_call(walk):
     import mimik.solve.dense.solver  # makes `mimik.solve` the module
 
     assert mimik.solve(take_of(walk[:2]), walk.rig).frame_count == 2
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.001, 1e3, 1e9])
+def test_points_no_body_spans_are_refused_with_the_reason(scale):
+    take = walk_take("roles")
+    with pytest.raises(GoalError, match="units"):
+        solve_take(replace(take, positions=scale * take.positions), builtin_rig("humanoid"))

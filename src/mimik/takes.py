@@ -55,6 +55,7 @@ tell better."""
 MOST_NOISE_WITHOUT_SPINE = 0.010
 """Noise in metres told to the network at most where neither spine nor collars are seen: chests turn over beyond it."""
 
+_SMALLEST, _LARGEST = 0.05, 50.0  # metres
 _INDEPENDENT_STEP = 0.12  # median step of joints in metres from which frames may be no motion but single poses,
 _OF_THE_WAY = 0.4  # unless it is less than this much of the way joints go in half the take
 _LANDMARK_ROWS = np.array([LAYOUT_LANDMARKS.index(name) for name in LANDMARKS])
@@ -111,8 +112,8 @@ def solve_take(
 ) -> tuple[Clip, TakeReport]:
     """Return the clip of a take on a rig, and the report.
 
-    Raises LayoutError for names nothing explains, GoalError for takes with too little to see, RigError for rigs that
-    lack what a body needs.
+    Raises LayoutError for names nothing explains, GoalError for takes with too little to see or of no body's size,
+    RigError for rigs that lack what a body needs.
     """
     options = options or TakeOptions()
     tell = progress or (lambda _: None)
@@ -123,6 +124,7 @@ def solve_take(
     )  # fmt: skip
     if take.frame_count == 0:
         raise GoalError("the take has no frames")
+    _check_size(take.positions)
     moving = _is_motion(take.positions)
     take, repaired = _repaired(take, layout, options, moving)
     tell("fitting the body")
@@ -168,6 +170,20 @@ def prepare() -> None:
     points = rig.tpose().positions() + sway + rng.normal(0.0, 2.0 * NOISY, sway.shape)
     points[rng.random(points.shape[:2]) < 0.03] = np.nan
     solve_take(Keypoints(rig.names, points, 30.0), rig, TakeOptions(proportions="person"))
+
+
+def _check_size(positions: Array) -> None:
+    """Refuse points that no body spans, whatever its size: their units are not what was told."""
+    seen = np.isfinite(positions).all(axis=2)
+    frames = positions[seen.sum(axis=1) > 1]
+    if not len(frames):
+        return
+    size = float(np.median(np.linalg.norm(np.nanmax(frames, axis=1) - np.nanmin(frames, axis=1), axis=1)))
+    if not _SMALLEST < size < _LARGEST:
+        raise GoalError(
+            f"the points of a frame span {size:.3g} m; a body spans between {_SMALLEST:g} and {_LARGEST:g}: are their"
+            " units right?"
+        )
 
 
 def _is_motion(positions: Array) -> bool:

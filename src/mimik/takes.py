@@ -152,7 +152,7 @@ def solve_take(
     rough = noise > NOISY or bool((points.trust[_ANKLES] < 1.0).any())
     clip = _on_rig(clip, rig, options, noisy=rough and moving)
     if options.hold_feet is not False and moving and options.method == "dense":
-        clip, more = continuous_twist(_hands_above_floor(clip, points))
+        clip, more = continuous_twist(_hands_above_floor(clip, points))  # feet needed it before they were held
         twisted += more
     solution = replace(solution, poses=clip.pose(), seconds=time.perf_counter() - began)
     clip = replace(clip, solution=solution, name=take.layout or "take")
@@ -162,14 +162,15 @@ def solve_take(
     return replace(clip, notes=(*take.notes, *layout.notes)), report
 
 
-def prepare() -> None:
-    """Load what is compiled for takes, so that the first take's time is its own; after an install, compile it."""
-    announce_compiling(before)
+def prepare(method: Method = "dense") -> None:
+    """Load what is compiled for a method, so that the first take's time is its own; after an install, compile it."""
+    if method == "dense":
+        announce_compiling(before)
     rig, rng, frames = builtin_rig("humanoid"), np.random.default_rng(0), 30
     sway = 0.05 * np.sin(np.arange(frames) / 5.0)[:, None, None] * rng.normal(size=(rig.joint_count, 3))
     points = rig.tpose().positions() + sway + rng.normal(0.0, 2.0 * NOISY, sway.shape)
     points[rng.random(points.shape[:2]) < 0.03] = np.nan
-    solve_take(Keypoints(rig.names, points, 30.0), rig, TakeOptions(proportions="person"))
+    solve_take(Keypoints(rig.names, points, 30.0), rig, TakeOptions(method, proportions="person"))
 
 
 def _check_size(positions: Array) -> None:

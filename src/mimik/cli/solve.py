@@ -56,11 +56,12 @@ def solve(
     if raw:
         chosen |= {"repair": False, "smooth_hz": 0.0, "hold_feet": False}
     options = call_with(TakeOptions, **chosen)
-    prepare()
     results = []
     for number, (source, target) in enumerate(zip(takes, targets)):
         with progress(source.name) as advance:
             take = call_with(load_keypoints, source, units=units, up=up, fps=fps, layout=layout or None)
+            if number == 0:
+                prepare(options.method)
             clip, report = solve_take(take, body, options, progress=_stages(advance))
             notes = _write(clip, target, program)
         results.append(_result(source, target, report, [*clip.notes, *notes]))

@@ -126,6 +126,11 @@ class Film:
         return [self._solid(number, float(t), 0.18) for t in moments]
 
 
+def level_path(cloud: Array) -> Array:
+    """Return where over the floor (T, 3) the middle of a cloud (T, M, 3) is."""
+    return np.asarray(cloud.mean(axis=1) * [1.0, 0.0, 1.0])
+
+
 def travels(paths: Sequence[Array]) -> bool:
     """Say whether figures on these paths (T, 3) over the floor go so far that a camera should go along."""
     return max(float(np.ptp(path, axis=0).max()) for path in paths) > FAR
@@ -137,7 +142,7 @@ def make_film(actors: list[Actor], theme: Theme, shot: Shot) -> Film:
     direction = view_direction(shot.view, facing(actors[0]))
     right = np.cross(np.array([0.0, 1.0, 0.0]), direction)
     right = right / np.linalg.norm(right)
-    paths = [cloud.mean(axis=1) * np.array([1.0, 0.0, 1.0]) for _, cloud in clouds]
+    paths = [level_path(cloud) for _, cloud in clouds]
     follow = shot.follow
     if follow is None:
         follow = travels(paths)

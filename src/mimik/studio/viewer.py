@@ -16,7 +16,7 @@ from mimik.goals.keypoints import Keypoints
 from mimik.studio.actor import Actor, Subject, actor_of, facing, subjects_of
 from mimik.studio.camera import fit_camera, view_direction
 from mimik.studio.compare import Pairing, difference, error_colors, pair_joints
-from mimik.studio.film import floor_under, travels
+from mimik.studio.film import floor_under, level_path, travels
 from mimik.studio.theme import THEMES, theme_named
 from mimik.studio.viewer_figure import ViewerFigure, rgb
 from mimik.studio.viewer_panel import Panel
@@ -24,7 +24,6 @@ from mimik.studio.viewer_panel import Panel
 RATE = 60.0
 WORST = 0.10
 GAP = 0.35
-_LEVEL = np.array([1.0, 0.0, 1.0])
 
 
 class Viewer:
@@ -112,7 +111,7 @@ class Viewer:
         return Panel(
             self.server, frame_count=self.frame_count, fps=self.fps, summary="  \n".join(lines),
             two=len(self.actors) > 1, dark=self.theme is THEMES["dark"], dots=any(a.points.size for a in self.actors),
-            follow=travels([cloud.mean(axis=1) * _LEVEL for _, cloud in self._previews]),
+            follow=travels([level_path(cloud) for _, cloud in self._previews]),
         )  # fmt: skip
 
     def _pair(self) -> Pairing | None:
@@ -216,8 +215,8 @@ class Viewer:
     def _middle(self, seconds: float) -> Array:
         """Return how far the first figure has gone over the floor since its start."""
         times, cloud = self._previews[0]
-        path = cloud.mean(axis=1)
-        return np.array([np.interp(seconds, times, path[:, k]) - path[0, k] if k != 1 else 0.0 for k in range(3)])
+        path = level_path(cloud)
+        return np.array([np.interp(seconds, times, path[:, k]) - path[0, k] for k in range(3)])
 
     def _compare(self, seconds: float, marks: bool) -> None:
         if self._pairing is None:
